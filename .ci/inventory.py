@@ -49,8 +49,8 @@ def extras() -> tuple[str, ...]:
 def packages() -> list[dict[str, Any]]:
     """Return the metadata of everything that all extras need.
 
-    They come from pip's report of a dry run (`make` writes it), and without one from what is installed here; what is
-    missing then is told on stderr.
+    They come from pip's report of a dry run (`make` writes it), and without one from what is installed here;
+    what is missing then is told on stderr.
     """
     if REPORT.is_file():
         rows = json.loads(REPORT.read_text(encoding="utf-8"))["install"]
@@ -72,7 +72,10 @@ def installed(extras: tuple[str, ...]) -> list[metadata.Distribution]:
             missing.add(name)
             continue
         seen.add((name, more))
-        own = [*known["dependencies"], *(line for e in more for line in known["optional-dependencies"].get(e, []))]
+        own = [
+            *known["dependencies"],
+            *(line for e in more for line in known["optional-dependencies"].get(e, [])),
+        ]
         for line in own if name == "ragweave" else there[name].requires or []:
             need = Requirement(line)
             if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in ("", *more)):
@@ -92,7 +95,11 @@ def vendored() -> list[dict[str, Any]]:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         row = {"type": "library", "name": name, "version": version, "purl": f"pkg:npm/{package}@{version}"}
         made.append(
-            {**row, "hashes": [{"alg": "SHA-256", "content": digest}], "licenses": [{"license": {"name": said}}]}
+            {
+                **row,
+                "hashes": [{"alg": "SHA-256", "content": digest}],
+                "licenses": [{"license": {"name": said}}],
+            }
         )
     return made
 

@@ -2,8 +2,9 @@
 
 python .ci/packages.py
 
-What Ragweave needs is borrowed from the environment that runs this. The wheel is installed beside it, asked what its
-version is, indexes a folder, answers from it, serves the page, and is asked for what an extra that is missing needs.
+What Ragweave needs is borrowed from the environment that runs this. The wheel is installed beside it, asked
+what its version is, indexes a folder, answers from it, serves the page, and is asked for what an extra that
+is missing needs.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ SERVED = (
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     """Run a program and return what it prints; end with its errors if it fails."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("RAGWEAVE_", "PYTHON"))}
-    done = subprocess.run([*map(str, command)], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True)
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("RAGWEAVE_", "PYTHON"))
+    }
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -62,7 +67,16 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     places = [place for place in sys.path if place.endswith("site-packages")]
     (own,) = (folder / "venv" / "lib").glob("python*/site-packages")
     (own / "borrowed.pth").write_text("\n".join(places), encoding="utf-8")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--disable-pip-version-check")
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    )
     run(*pip, "--no-deps", "--no-index", "--ignore-installed", wheel, cwd=folder)
     notes = folder / "notes"
     notes.mkdir()
@@ -74,7 +88,9 @@ def try_wheel(wheel: Path, folder: Path) -> None:
     ragweave = folder / "venv" / "bin" / "ragweave"
     run(ragweave, "--version", cwd=folder)
     run(ragweave, "index", notes, cwd=folder, **home)
-    if "nine wheels" not in run(ragweave, "ask", "How many wheels has the mill of Ostrow?", cwd=folder, **home):
+    if "nine wheels" not in run(
+        ragweave, "ask", "How many wheels has the mill of Ostrow?", cwd=folder, **home
+    ):
         sys.exit("the wheel does not answer from what it has indexed")
     run(python, "-c", SERVED, cwd=folder, **home)
     told = run(python, "-c", MISSING, cwd=folder)
@@ -90,7 +106,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch).resolve()
         source = folder / "source"  # building writes beside what it builds
-        tracked = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split("\0")
+        tracked = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split(
+            "\0"
+        )
         for name in filter(None, tracked):
             if (ROOT / name).is_file():
                 (source / name).parent.mkdir(parents=True, exist_ok=True)

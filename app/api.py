@@ -28,7 +28,10 @@ T = TypeVar("T")
 
 
 async def astate(
-    question: str | list[AnyMessage], *, on_event: Callable[[dict[str, Any]], None] | None = None, **options: Any
+    question: str | list[AnyMessage],
+    *,
+    on_event: Callable[[dict[str, Any]], None] | None = None,
+    **options: Any,
 ) -> State:
     """Run a graph and return its final state: the trace, the evidence, and the answer.
 
@@ -65,7 +68,8 @@ async def aask(
         messages: earlier turns, where no checkpointer keeps them.
         graph: name of one of `GRAPHS`.
         checkpointer: a LangGraph saver.
-        resume: whether the web may be searched, where the thread waits for that; it goes on with its own question.
+        resume: whether the web may be searched, where the thread waits for that; it goes on with its own
+            question.
         on_event: called with each typed event while the run goes on.
 
     Raises:
@@ -74,9 +78,17 @@ async def aask(
     from langchain_core.messages import HumanMessage
 
     if not isinstance(question, str):
-        raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
+        raise InputError(
+            f"the question is no text but {type(question).__name__}", "write what you want to know"
+        )
     turns: list[AnyMessage] = [*messages, HumanMessage(question)]
-    options = {"library": library, "context": context, "thread": thread, "graph": graph, "checkpointer": checkpointer}
+    options = {
+        "library": library,
+        "context": context,
+        "thread": thread,
+        "graph": graph,
+        "checkpointer": checkpointer,
+    }
     state = await astate(turns, on_event=on_event, resume=resume, **options)
     answer = state["answer"]
     if answer is None:  # every path ends in `check`, but for an interrupt

@@ -32,8 +32,10 @@ app = typer.Typer(
     name="ragweave",
     cls=Grouped,
     help="Ask questions over your own files and get answers that cite them.",
-    epilog="Exit codes: 0 done, 1 unexpected error, 2 wrong use or a named problem, 3 no answer found, 130 stopped. "
-    "The shell completes commands after `ragweave --install-completion`.",
+    epilog=(
+        "Exit codes: 0 done, 1 unexpected error, 2 wrong use or a named problem, 3 no answer found, 130"
+        " stopped. The shell completes commands after `ragweave --install-completion`."
+    ),
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     # Plain help: it can be piped and searched, and the rich one takes half as long again.
@@ -52,7 +54,9 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks and log every step.")] = False,
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+    ] = False,
 ) -> None:
     common.set_up_logging(debug)
     if context.invoked_subcommand is None:
@@ -75,7 +79,8 @@ _WRONG_USE: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; an error becomes one line on stderr."""
-    # A process of one question makes objects and keeps them: looking for garbage at every 700th costs a tenth of it.
+    # A process of one question makes objects and keeps them: looking for garbage at every 700th costs a tenth
+    # of it.
     gc.set_threshold(20_000, 20, 100)
     # The products of a question are small: threads of BLAS wait for each other longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -115,9 +120,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _wrong_use(error: Any) -> str:
     """Say in a sentence what is wrong with a command line, and where its use is told."""
-    what = "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else str(error.format_message())
+    what = (
+        "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else str(error.format_message())
+    )
     what = what[:1].lower() + what[1:].rstrip(".")
-    return f"{what}{'' if what[-1] == '?' else ';'} see `{error.ctx.command_path} --help`." if error.ctx else f"{what}."
+    return (
+        f"{what}{'' if what[-1] == '?' else ';'} see `{error.ctx.command_path} --help`."
+        if error.ctx
+        else f"{what}."
+    )
 
 
 if __name__ == "__main__":

@@ -30,9 +30,10 @@ def answer_aloud(
 ) -> Answer:
     """Ask, printing sentences as they are written, then what the check says against them, sources and notes.
 
-    `events` begins the run, or goes on with it once consent to a web search was given or refused. `trace` is "",
-    `short` (the steps that mattered) or `full`; a quiet run tells it on stderr and prints nothing else. A conversation
-    keeps one event loop over its turns (`runner`), and is told only once that no model read its quotes (`remind`).
+    `events` begins the run, or goes on with it once consent to a web search was given or refused. `trace` is
+    "", `short` (the steps that mattered) or `full`; a quiet run tells it on stderr and prints nothing else. A
+    conversation keeps one event loop over its turns (`runner`), and is told only once that no model read its
+    quotes (`remind`).
     """
     out = console()
     voice = _Voice(out, console(stderr=True), trace=trace, quiet=quiet)
@@ -115,9 +116,13 @@ class _Voice:
                 self._status.stop()
             self.spoke = True
             if event["support"] == "quoted":
-                from ragweave.components.evidence import Citation  # loads pydantic, which no other command needs
+                from ragweave.components.evidence import (
+                    Citation,
+                )  # loads pydantic, which no other command needs
 
-                self._flow.quote(event["text"], event["marked"], Citation.model_validate(event["citations"][0]))
+                self._flow.quote(
+                    event["text"], event["marked"], Citation.model_validate(event["citations"][0])
+                )
                 return
             numbers = [int(c["n"]) for c in event["citations"]]
             self._texts[event["n"]] = event["text"]

@@ -38,5 +38,9 @@ async def finding() -> Finding:
         return Finding(AREA, "off", "no chat model: quotes need no check", "`ragweave setup chat`")
     result = await exam.known(model)
     if result is None:
-        return Finding(AREA, "ok", f"{model.name} at {model.host} sits an exam of forty sentences at its first answer")
-    return Finding(AREA, "ok" if result.passed else "warn", result.words, "" if result.passed else exam.REMEDY)
+        return Finding(
+            AREA, "ok", f"{model.name} at {model.host} sits an exam of forty sentences at its first answer"
+        )
+    return Finding(
+        AREA, "ok" if result.passed else "warn", result.words, "" if result.passed else exam.REMEDY
+    )

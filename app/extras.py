@@ -47,7 +47,9 @@ def install(extras: Sequence[str]) -> None:
     done = subprocess.run([*command, *needs], capture_output=True, text=True, errors="replace", check=False)
     importlib.invalidate_caches()
     if done.returncode or not needs:
-        last = next((words for words in reversed(done.stderr.splitlines()) if words.strip()), "it knows no such extra")
+        last = next(
+            (words for words in reversed(done.stderr.splitlines()) if words.strip()), "it knows no such extra"
+        )
         told = " ".join(last.split()).removeprefix("ERROR: ").rstrip(".")[:_LAST]
         raise InputError(f"pip could not install the packages ({told})", f"install them with: {line(extras)}")
 
@@ -60,7 +62,11 @@ def requirements(extra: str) -> frozenset[str]:
     found = set[str]()
     for text in metadata.requires("ragweave") or ():
         need = Requirement(text)
-        if need.marker is None or not need.marker.evaluate({"extra": extra}) or need.marker.evaluate({"extra": ""}):
+        if (
+            need.marker is None
+            or not need.marker.evaluate({"extra": extra})
+            or need.marker.evaluate({"extra": ""})
+        ):
             continue
         if need.name == "ragweave":
             found |= {inner for other in need.extras for inner in requirements(other)}

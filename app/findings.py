@@ -67,7 +67,10 @@ async def _chat() -> Finding:
         problem = str(error) or type(error).__name__
     if problem:
         return Finding(
-            title, "bad", f"{what} cannot be reached ({problem})", "start the server, or `ragweave setup chat`"
+            title,
+            "bad",
+            f"{what} cannot be reached ({problem})",
+            "start the server, or `ragweave setup chat`",
         )
     return Finding(title, "ok", f"{what}, the server answers{await _learnt(writer)}")
 
@@ -119,7 +122,11 @@ async def _vision() -> Finding:
         what = f"{settings.vision} describes pictures when they are indexed, and is shown them at a question"
         return Finding(TABLE["vision"].title, "ok", what)
     off = _without("vision")
-    return off._replace(what=f"{off.what}; {settings.chat} is shown them at a question") if settings.chat else off
+    return (
+        off._replace(what=f"{off.what}; {settings.chat} is shown them at a question")
+        if settings.chat
+        else off
+    )
 
 
 async def _speech() -> Finding:

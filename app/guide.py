@@ -141,7 +141,9 @@ def _model_at(url: str, key: str) -> str:
         names = []
     for n, name in enumerate(names, 1):
         say(f"     {n}. {name}")
-    asked = "     Number, or a model as the server calls it" if names else "     Model, as the server calls it"
+    asked = (
+        "     Number, or a model as the server calls it" if names else "     Model, as the server calls it"
+    )
     answer = str(typer.prompt(asked)).strip()
     listed = answer.isdecimal() and answer not in names and 1 <= int(answer) <= len(names)
     return names[int(answer) - 1] if listed else answer
@@ -150,7 +152,9 @@ def _model_at(url: str, key: str) -> str:
 def _install(wanted: Sequence[str], yes: bool) -> None:
     """Install extras after a yes, where pip can be run; else say what to type."""
     wanted = [*dict.fromkeys(wanted)]
-    if not (extras.can_install() and (yes or typer.confirm(f"Install its packages now ({extras.line(wanted)})?"))):
+    if not (
+        extras.can_install() and (yes or typer.confirm(f"Install its packages now ({extras.line(wanted)})?"))
+    ):
         raise extras.lacking(wanted)
     say(f"Installing the packages: {extras.line(wanted)} ...")
     extras.install(wanted)
@@ -165,7 +169,10 @@ def keep(part: PartName, values: Values, yes: bool) -> None:
     name = TABLE[part].variable
     if part == "encoder" and (waiting := run(apart(values))):
         for library, count, seconds in waiting:
-            say(f"Library {library}: its {count:,} items are to be encoded again, in about {duration(seconds)}.")
+            say(
+                f"Library {library}: its {count:,} items are to be encoded again, in about"
+                f" {duration(seconds)}."
+            )
         if not (yes or typer.confirm("Now? The encoder is not used before", default=True)):
             return
         for library, *_ in waiting:
@@ -205,7 +212,9 @@ def take_all(parts: Sequence[PartName], yes: bool) -> None:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _planned(wanted: Sequence[PartName], yes: bool) -> tuple[list[tuple[PartName, Choice]], list[RagweaveError]]:
+def _planned(
+    wanted: Sequence[PartName], yes: bool
+) -> tuple[list[tuple[PartName, Choice]], list[RagweaveError]]:
     """Return what is taken for each part, its packages installed after a yes, and what keeps the others from it."""
     problems = list[RagweaveError]()
     first = {part: _recommended(part) for part in wanted}

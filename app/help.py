@@ -17,7 +17,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 CHECKOUT = "In a checkout only: measure and train"
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
-    "setup": ("setup", "setup chat", "setup --all --yes", "setup chat --model openai:gpt-4o-mini --key OPENAI_API_KEY"),
+    "setup": (
+        "setup",
+        "setup chat",
+        "setup --all --yes",
+        "setup chat --model openai:gpt-4o-mini --key OPENAI_API_KEY",
+    ),
     "index": ("index ~/notes", "index ~/papers report.pdf --library work", "index ~/notes --watch"),
     "ask": (
         'ask "When does the ferry sail in winter?"',

@@ -25,8 +25,8 @@ from ragweave.models.promises import marks_promised
 class Retriever(BaseRetriever):
     """A library as a retriever of LangChain: routed, retrieved, fused and scored, the best first.
 
-    Each document has the text that was found; its metadata has `title`, `corpus`, `locator` (page, heading, seconds,
-    address), `date`, `relevance` in [-1, 1] and `score`.
+    Each document has the text that was found; its metadata has `title`, `corpus`, `locator` (page, heading,
+    seconds, address), `date`, `relevance` in [-1, 1] and `score`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -48,7 +48,9 @@ class Retriever(BaseRetriever):
     ) -> list[Document]:
         return await self._found(query)
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+    ) -> list[Document]:
         return run_sync(self._found(query))
 
     async def _found(self, query: str) -> list[Document]:
@@ -68,15 +70,16 @@ def as_tool(
 ) -> BaseTool:
     """Return a tool that answers from a library, for an agent whose model calls tools.
 
-    The model reads the answer, or the quotes where no chat model is set, and the sources; the `Answer` itself is the
-    artifact of the tool's message. A question that cannot be asked, an empty one, is a message of an error that the
-    model reads.
+    The model reads the answer, or the quotes where no chat model is set, and the sources; the `Answer` itself
+    is the artifact of the tool's message. A question that cannot be asked, an empty one, is a message of an
+    error that the model reads.
 
     Args:
         library: name of the library; default: that of the context.
         context: the run's knobs.
         name: what the model calls it.
-        description: what the model reads of it; empty: it says what can be had with the models that are set up.
+        description: what the model reads of it; empty: it says what can be had with the models that are set
+            up.
     """
 
     async def look_up(question: str) -> tuple[str, Answer]:

@@ -59,7 +59,11 @@ def seconds_of(locator: Locator) -> str:
 def place_in(title: str, locator: Locator) -> str:
     """Say where evidence lies; a recording that shares its file with others is named as well."""
     where, recording = place(locator), title.split(" · ")[0]
-    if locator.get("kind") != "time" or "file" not in locator or recording in ("", Path(locator["file"]).stem):
+    if (
+        locator.get("kind") != "time"
+        or "file" not in locator
+        or recording in ("", Path(locator["file"]).stem)
+    ):
         return where
     file = short_path(locator["file"])
     return f"{file} ({clean(recording)}){where[len(file) :]}"

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 _PIECE = re.compile(r"\s+|\S+")
 _WIDEST = 100
 """Columns beyond which running text is hard to read."""
-_STYLES = {"verified": "green", "computed": "green", "follows": "green", "contradicted": "red", "disputed": "red"}
+_STYLES = {
+    "verified": "green",
+    "computed": "green",
+    "follows": "green",
+    "contradicted": "red",
+    "disputed": "red",
+}
 """Styles of marks; any other is yellow."""
 _INDENT = 4
 """Columns by which lines of a source are indented."""
@@ -192,9 +198,9 @@ def print_answer(
 ) -> None:
     """Print an answer with its sources and notes.
 
-    `streamed` says that its sentences have been shown already, `shown` what they were cited to then: a number that
-    stands on screen keeps its source, also where a mark has moved the sentence to another one. `remind` says whether to
-    tell that no model read the quotes.
+    `streamed` says that its sentences have been shown already, `shown` what they were cited to then: a number
+    that stands on screen keeps its source, also where a mark has moved the sentence to another one. `remind`
+    says whether to tell that no model read the quotes.
     """
     if answer.abstained:
         console.print(Text(clean(answer.text) or "No answer.", style="bold"))
@@ -233,7 +239,9 @@ def print_answer(
 
 def _looked_in(searched: Sequence[str]) -> str:
     """Return where all rounds together looked, in a reader's words."""
-    corpora = dict.fromkeys(c for place in searched for c in place.partition(": ")[0].split(", ") if c != "nothing")
+    corpora = dict.fromkeys(
+        c for place in searched for c in place.partition(": ")[0].split(", ") if c != "nothing"
+    )
     *first, last = [_CORPORA.get(c, clean(c)) for c in corpora] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
@@ -319,7 +327,11 @@ def usage_line(answer: Answer) -> str:
     """Say who answered and what it took."""
     seconds = sum(u.seconds for u in answer.usage if not u.role)
     who = f"chat model {answer.model}" if answer.mode == "llm" else "no language model"
-    spent = f", {counted(answer.model_calls, 'model call')}, {answer.tokens:,} tokens" if answer.model_calls else ""
+    spent = (
+        f", {counted(answer.model_calls, 'model call')}, {answer.tokens:,} tokens"
+        if answer.model_calls
+        else ""
+    )
     cost = sum(u.cost for u in answer.usage)
     return f"{who}{spent}, {duration(seconds)}" + (f", cost {cost:.4f}" if cost else "")
 

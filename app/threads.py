@@ -51,7 +51,8 @@ def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    # What cannot be opened fails here: the saver's own thread would outlive the event loop that it answers to.
+    # What cannot be opened fails here: the saver's own thread would outlive the event loop that it answers
+    # to.
     sqlite3.connect(file).close()
     with _running(AsyncSqliteSaver.from_conn_string(str(file))) as both:
         yield both
@@ -88,10 +89,14 @@ async def list_threads(saver: Saver, limit: int = 20) -> list[SavedThread]:
         state = await agent.aget_state({"configurable": {"thread_id": thread}})
         asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
         if asked:
-            found.append(SavedThread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or ""))
+            found.append(
+                SavedThread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or "")
+            )
     return found
 
 
 def find_thread(found: list[SavedThread], name: str) -> str:
     """Return the id of the conversation that `name` begins."""
-    return one_of([t.id for t in found if t.id.startswith(name)], name, "conversation", "ragweave chat --list")
+    return one_of(
+        [t.id for t in found if t.id.startswith(name)], name, "conversation", "ragweave chat --list"
+    )

@@ -22,14 +22,19 @@ def stop_unless_answered() -> str:
     if any(os.environ.get(name) for name in _PROXIES):  # what answers behind a proxy cannot be told from here
         return ""
     otlp = os.environ.get("LANGSMITH_TRACING_MODE", "").lower() == "otel"
-    named = next((os.environ[name] for name in (_OTLP if otlp else _ENDPOINTS) if os.environ.get(name)), _HOSTED)
+    named = next(
+        (os.environ[name] for name in (_OTLP if otlp else _ENDPOINTS) if os.environ.get(name)), _HOSTED
+    )
     if _answers(named):
         return ""
     for name in _ON:
         os.environ[name] = "false"
     variable = _OTLP[1] if otlp else _ENDPOINTS[0]
     host = urlsplit(named).hostname or named
-    return f"No traces are sent, because {host[:100]} does not answer: set {variable}, or unset LANGSMITH_TRACING."
+    return (
+        f"No traces are sent, because {host[:100]} does not answer: set {variable}, or unset"
+        " LANGSMITH_TRACING."
+    )
 
 
 def _answers(address: str) -> bool:

@@ -2,9 +2,10 @@
 
     python benchmarks/askers.py [--sizes 1000 10000 100000] [--askers 1 4 16 64] [--json OUT] [--plot PICTURE]
 
-LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes them, beside a scripted
-model that takes 0.2 s a call. Each asker puts one question at the same moment as the others. Printed are, of a
-question, the milliseconds of the processor, and the seconds until the last asker has an answer. A first round warms up.
+LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes them, beside a
+scripted model that takes 0.2 s a call. Each asker puts one question at the same moment as the others. Printed
+are, of a question, the milliseconds of the processor, and the seconds until the last asker has an answer. A
+first round warms up.
 """
 
 from __future__ import annotations
@@ -92,7 +93,16 @@ def in_process(count: int, askers: list[int]) -> dict[str, Any]:
     scratch = Path(tempfile.mkdtemp(prefix="ragweave-askers-"))
     try:
         out, env = scratch / "figures.json", {**os.environ, "RAGWEAVE_HOME": str(scratch / "home")}
-        command = [sys.executable, __file__, "--one", str(count), "--json", str(out), "--askers", *map(str, askers)]
+        command = [
+            sys.executable,
+            __file__,
+            "--one",
+            str(count),
+            "--json",
+            str(out),
+            "--askers",
+            *map(str, askers),
+        ]
         subprocess.run(command, env=env, check=True)
         found: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
         return found
@@ -102,7 +112,9 @@ def in_process(count: int, askers: list[int]) -> dict[str, Any]:
 
 def main() -> None:
     """Run every size, print the table, and write JSON and plot where they are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--askers", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--json", type=Path)

@@ -3,8 +3,9 @@
     python benchmarks/before.py COMMIT house.py --kind two-hop
     python benchmarks/before.py COMMIT index.py --paragraphs 1000
 
-Everything after the commit is a program of this folder with its options; it runs with the package of either. What a run
-prints goes before its line, and processes that it starts count with it. `ROUNDS=4` takes four rounds instead of two.
+Everything after the commit is a program of this folder with its options; it runs with the package of either.
+What a run prints goes before its line, and processes that it starts count with it. `ROUNDS=4` takes four
+rounds instead of two.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What dishonest and weak checkers would show as right: `python benchmarks/checkers.py`.
 
-Each checks the written answers of `evals/written_marks.json` through the product's check, ten times with other control
-sentences, and sits the exam a hundred times.
+Each checks the written answers of `evals/written_marks.json` through the product's check, ten times with
+other control sentences, and sits the exam a hundred times.
 """
 
 from __future__ import annotations

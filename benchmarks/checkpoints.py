@@ -1,11 +1,12 @@
 """A router and an evaluator trained from all-MiniLM-L6-v2, measured as the settings load them, with what ships.
 
-    python benchmarks/checkpoints.py measure --router FOLDER --evaluator FOLDER     measure and keep the record
-    python benchmarks/checkpoints.py report                                         print the record
+    python benchmarks/checkpoints.py measure --router FOLDER --evaluator FOLDER     measure and keep the
+    record python benchmarks/checkpoints.py report                                         print the record
 
-RAGWEAVE_DATA names the folder of the public sets, RAGWEAVE_RERANK the cross-encoder to compare with, if any. What is
-measured comes from other data sets than the checkpoints learn from (`benchmarks/checkpoints_data.py`): XQuAD for the
-evaluator, `router_dev.jsonl` and the templates for the router.
+RAGWEAVE_DATA names the folder of the public sets, RAGWEAVE_RERANK the cross-encoder to compare with, if any.
+What is measured comes from other data sets than the checkpoints learn from
+(`benchmarks/checkpoints_data.py`): XQuAD for the evaluator, `router_dev.jsonl` and the templates for the
+router.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def by_head(passages: Sequence[Passage]) -> Score:
     idf, near = evaluator_data.idf_of(passages), evaluator_data.Nearness(passages)
 
     def score(q: LabelledQuestion) -> Floats:
-        return np.asarray(relevance.score(q.question, q.passages, idf, near(q.question, q.passages).tolist()).floor)
+        return np.asarray(
+            relevance.score(q.question, q.passages, idf, near(q.question, q.passages).tolist()).floor
+        )
 
     return score
 
@@ -144,7 +147,10 @@ def sheet(folder: Path) -> Figures:
 def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
     """Measure both checkpoints, the shipped heads and the cross-encoder."""
     data = Path(os.environ["RAGWEAVE_DATA"])
-    os.environ["RAGWEAVE_ROUTER"], os.environ["RAGWEAVE_EVALUATOR"] = str(router_folder), str(evaluator_folder)
+    os.environ["RAGWEAVE_ROUTER"], os.environ["RAGWEAVE_EVALUATOR"] = (
+        str(router_folder),
+        str(evaluator_folder),
+    )
     model_settings.cache_clear()
     trained, cross = by_checkpoint(), by_cross_encoder()
     evaluators: Figures = {}
@@ -162,7 +168,12 @@ def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
         for name, path in files.items()
     }
     cards = {"router": sheet(router_folder), "evaluator": sheet(evaluator_folder)}
-    return {"trained": cards, "cross-encoder": model_settings().rerank, "evaluators": evaluators, "routers": routers}
+    return {
+        "trained": cards,
+        "cross-encoder": model_settings().rerank,
+        "evaluators": evaluators,
+        "routers": routers,
+    }
 
 
 def report(record: Figures) -> str:
@@ -174,12 +185,17 @@ def report(record: Figures) -> str:
     lines += ["", f"{'evaluator':36} {'AUC':>6} {'first':>6} {'with gold':>15} {'without':>15} {'ms':>7}"]
     for name, found in record["evaluators"].items():
         for who, f in found.items():
-            shares = ["/".join(f"{v:.2f}" for v in f[f"verdicts {k} gold"].values()) for k in ("with", "without")]
+            shares = [
+                "/".join(f"{v:.2f}" for v in f[f"verdicts {k} gold"].values()) for k in ("with", "without")
+            ]
             lines.append(
                 f"{name + ', ' + who:36} {f['auc']:6.3f} {f['first is relevant']:6.3f} "
                 f"{shares[0]:>15} {shares[1]:>15} {f['ms a pair']:7.1f}"
             )
-    lines += ["Verdicts are the shares correct/ambiguous/incorrect of the questions; ms are for one pair.", ""]
+    lines += [
+        "Verdicts are the shares correct/ambiguous/incorrect of the questions; ms are for one pair.",
+        "",
+    ]
     lines.append(f"{'router':36} {'accuracy':>8} {'questions':>9} {'ms':>7}")
     for name, found in record["routers"].items():
         for who, f in found.items():
@@ -190,7 +206,9 @@ def report(record: Figures) -> str:
 
 def main() -> None:
     """Measure, or print what was measured."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("report")
     measuring = commands.add_parser("measure")

@@ -1,11 +1,12 @@
 """What the checkpoints of `benchmarks/checkpoints.py` learn from; RAGWEAVE_DATA names the folder of the public sets.
 
     python benchmarks/checkpoints_data.py evaluator FILE      sentences of XQuAD
-    python benchmarks/checkpoints_data.py router FILE         four fifths of the public questions, and the templates
+    python benchmarks/checkpoints_data.py router FILE         four fifths of the public questions, and the
+    templates
 
-Rows of the evaluator are short, so that processors can train on them: sentences, alone and with the next one. For each
-question the best two by BM25 that hold the answer are relevant. Irrelevant are the best that does not, and one drawn
-from all.
+Rows of the evaluator are short, so that processors can train on them: sentences, alone and with the next one.
+For each question the best two by BM25 that hold the answer are relevant. Irrelevant are the best that does
+not, and one drawn from all.
 """
 
 from __future__ import annotations
@@ -54,10 +55,20 @@ def rows(data: Path) -> Iterator[dict[str, Any]]:
         best = [made[i] for i in np.argsort(-search(question), kind="stable")[:LOOKED_AT]]
         right = [p for p in best if any(a in p.text for a in answers)][:2]
         drawn = [made[i] for i in draw.integers(len(made), size=LOOKED_AT)]
-        wrong = [p for found in (best, drawn) for p in [p for p in found if not any(a in p.text for a in answers)][:1]]
+        wrong = [
+            p
+            for found in (best, drawn)
+            for p in [p for p in found if not any(a in p.text for a in answers)][:1]
+        ]
         for label, chosen in ((1, right), (0, wrong[: len(right)])):
             for p in chosen:
-                yield {"qid": str(n), "question": question, "title": p.title, "passage": p.text, "label": label}
+                yield {
+                    "qid": str(n),
+                    "question": question,
+                    "title": p.title,
+                    "passage": p.text,
+                    "label": label,
+                }
 
 
 def routed(data: Path) -> Iterator[dict[str, Any]]:

@@ -2,10 +2,11 @@
 
     python benchmarks/crowd.py [--askers 64 200] [--latency 0.3] [--repeat 3] [--workers 1]
 
-Starts `ragweave serve` over 200 notes beside a scripted model of fixed latency. So many askers put one question each at
-the same moment, through the API of the page; `first_p95` are the seconds until the first sentence. Meanwhile `/healthz`
-and `/search` are asked by turns. `places` counts those who heard of their place in the queue. A first round warms up.
-Askers, model and server share this machine; `cpu_ms` is the processor of the server for a question, where /proc tells.
+Starts `ragweave serve` over 200 notes beside a scripted model of fixed latency. So many askers put one
+question each at the same moment, through the API of the page; `first_p95` are the seconds until the first
+sentence. Meanwhile `/healthz` and `/search` are asked by turns. `places` counts those who heard of their
+place in the queue. A first round warms up. Askers, model and server share this machine; `cpu_ms` is the
+processor of the server for a question, where /proc tells.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ from processor import spent
 
 _SERVE = runpy.run_path(str(Path(__file__).with_name("serve.py")))
 asking, build, check, react = (_SERVE[name] for name in ("asking", "build", "check", "react"))
-client_of, percentile, question, served = (_SERVE[name] for name in ("client_of", "percentile", "question", "served"))
+client_of, percentile, question, served = (
+    _SERVE[name] for name in ("client_of", "percentile", "question", "served")
+)
 
 
 async def ask(client: httpx.AsyncClient, n: int) -> dict[str, float]:
     """Ask, and return the seconds to the first sentence and to the answer, and how often a place was told."""
     began, found = time.perf_counter(), {"first": 0.0, "answer": 0.0, "places": 0.0}
-    sent = client.stream("POST", "/api/ask", json={"question": question(n)}, headers={"accept": "text/event-stream"})
+    sent = client.stream(
+        "POST", "/api/ask", json={"question": question(n)}, headers={"accept": "text/event-stream"}
+    )
     async with sent as stream:
         stream.raise_for_status()
         async for line in stream.aiter_lines():
@@ -95,7 +100,9 @@ async def measure(given: argparse.Namespace, home: Path) -> None:
 
 def main() -> None:
     """Measure in a home of its own."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--askers", type=int, nargs="+", default=[64, 200])
     parser.add_argument("--latency", type=float, default=0.3, help="seconds per model call")
     parser.add_argument("--repeat", type=int, default=3, help="rounds")

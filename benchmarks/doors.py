@@ -2,9 +2,10 @@
 
     python benchmarks/doors.py [--rounds 4] [--json OUT]
 
-Over the notes of `serve.py`, in extractive mode and beside a scripted model that answers at once. The graph is asked in
-a process of its own; then by the stream that the page reads, by LangServe, whole and as a stream, and by the
-OpenAI-compatible door. They take turns, a block of questions each, so that a busy minute meets all of them.
+Over the notes of `serve.py`, in extractive mode and beside a scripted model that answers at once. The graph
+is asked in a process of its own; then by the stream that the page reads, by LangServe, whole and as a stream,
+and by the OpenAI-compatible door. They take turns, a block of questions each, so that a busy minute meets all
+of them.
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ BLOCK = 40
 async def page_route(client: httpx.AsyncClient, n: int) -> None:
     """Ask as the page does: one request, which tells the run to its end."""
     body = {"question": question(n), "library": "default", "graph": "agent", "context": {}}
-    async with client.stream("POST", "/api/ask", json=body, headers={"accept": "text/event-stream"}) as stream:
+    async with client.stream(
+        "POST", "/api/ask", json=body, headers={"accept": "text/event-stream"}
+    ) as stream:
         told = [json.loads(line[6:]) async for line in stream.aiter_lines() if line.startswith("data: ")]
     check(next(event for event in told if event["type"] == "answer")["answer"]["text"], n)
 
 
 async def langserve_stream(client: httpx.AsyncClient, n: int) -> None:
     """Ask through the stream of LangServe, as `RemoteRunnable` does."""
-    async with client.stream("POST", "/langserve/agent/stream", json={"input": {"question": question(n)}}) as stream:
+    async with client.stream(
+        "POST", "/langserve/agent/stream", json={"input": {"question": question(n)}}
+    ) as stream:
         told = [json.loads(line[6:]) async for line in stream.aiter_lines() if line.startswith("data: {")]
     check(next(event for event in told if event.get("type") == "answer")["content"], n)
 
@@ -66,7 +71,9 @@ async def graph_alone() -> None:
         print("done", flush=True)
 
 
-async def by_door(server: int, client: httpx.AsyncClient, rounds: int, **environment: str) -> dict[str, float]:
+async def by_door(
+    server: int, client: httpx.AsyncClient, rounds: int, **environment: str
+) -> dict[str, float]:
     """Return the milliseconds of a processor that a question takes: of the graph in its own process, by each door."""
     doors = {"page": page_route, "langserve": langserve_route, "langserve stream": langserve_stream}
     doors |= {"openai": openai_route}

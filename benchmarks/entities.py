@@ -1,10 +1,10 @@
 """The entity graph, what it costs and how it ranks: `python benchmarks/entities.py DATA [--work FOLDER]`.
 
-Costs are milliseconds of processor for a graph of 300 and of 10,000 entities, each named in five chunks on average:
-reading it once a generation, then the neighbours of one entity beside the same asked of the catalog in SQL. For the
-ranking twelve episodes of a podcast from DATA, the folder of the public data sets, are indexed with an extractor that
-takes capitalised names and joins those that follow each other. Told is the share of questions whose clip is among one,
-ten and fifty.
+Costs are milliseconds of processor for a graph of 300 and of 10,000 entities, each named in five chunks on
+average: reading it once a generation, then the neighbours of one entity beside the same asked of the catalog
+in SQL. For the ranking twelve episodes of a podcast from DATA, the folder of the public data sets, are
+indexed with an extractor that takes capitalised names and joins those that follow each other. Told is the
+share of questions whose clip is among one, ten and fifty.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def by_sql(connection: Any, key: str) -> list[tuple[str, float, str, str]]:
             joined[other] += weight
     out = []
     for other, weight in joined.most_common(10):
-        rows = connection.execute(select(mentions.c.name, mentions.c.kind).where(mentions.c.entity == other)).all()
+        rows = connection.execute(
+            select(mentions.c.name, mentions.c.kind).where(mentions.c.entity == other)
+        ).all()
         name, kind = (Counter(column).most_common(1)[0][0] for column in zip(*rows, strict=True))
         out.append((other, weight, name, kind))
     return out

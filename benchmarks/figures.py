@@ -10,7 +10,8 @@ A block of a page is checked where a comment above it names its command:
     (what the command prints)
     ```
 
-A command runs in the root of the checkout, with this Python; public data is looked for where RAGWEAVE_DATA says.
+A command runs in the root of the checkout, with this Python; public data is looked for where RAGWEAVE_DATA
+says.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def printed(command: str) -> str:
     """
     words = shlex.split(command)
     done = subprocess.run(
-        [sys.executable if words[0] == "python" else words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True
+        [sys.executable if words[0] == "python" else words[0], *words[1:]],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     if done.returncode:
         sys.exit(f"{command}\nended with {done.returncode}:\n{done.stderr[-2_000:]}")
@@ -44,7 +48,9 @@ def printed(command: str) -> str:
 
 def main() -> int:
     """Check or write every page that is named, or all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("docs", nargs="*", type=Path, default=sorted((ROOT / "docs").glob("*.md")))
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
@@ -58,7 +64,10 @@ def main() -> int:
             print(f"{'same' if said == now else 'differs':8} {page.name}: {block['command']}")
             if said != now:
                 differ += 1
-                print(*difflib.unified_diff(said.splitlines(), now.splitlines(), "page", "now", lineterm=""), sep="\n")
+                print(
+                    *difflib.unified_diff(said.splitlines(), now.splitlines(), "page", "now", lineterm=""),
+                    sep="\n",
+                )
         if given.write and new != text:
             page.write_text(new, encoding="utf-8")
     return int(differ > 0 and not given.write)

@@ -1,10 +1,11 @@
 r"""Tables of filings in PDFs: `python benchmarks/filings.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]`.
 
-Writes PDFs as quarterly reports are set, with tables whose cells are known, and prints how many tables are found, how
-many cells stand in their row under their heads, how many tables are none, and the processor time of a page. The layout
-of each set is drawn from its number: sizes, leading, rules, signs in columns of their own, leaders, indents, spanning
-heads, labels of two lines, tables across pages; between them stand prose in one and two columns, lists and contents.
-Files that are named are read too, and their tables are counted and with `--show` printed.
+Writes PDFs as quarterly reports are set, with tables whose cells are known, and prints how many tables are
+found, how many cells stand in their row under their heads, how many tables are none, and the processor time
+of a page. The layout of each set is drawn from its number: sizes, leading, rules, signs in columns of their
+own, leaders, indents, spanning heads, labels of two lines, tables across pages; between them stand prose in
+one and two columns, lists and contents. Files that are named are read too, and their tables are counted and
+with `--show` printed.
 """
 
 from __future__ import annotations
@@ -22,24 +23,33 @@ from ragweave.tests.support.pdfs import Rule, Run, pdf_bytes, width
 
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 541.0, 780.0, 60.0
 PROSE = (
-    "The company recognises revenue when control of goods passes to its customers, in an amount that reflects what it "
-    "expects to receive. Services are billed in advance and earned evenly over their term. Management reviews these "
-    "estimates each quarter, and changes are recorded in the period in which they become known. Demand in the first "
-    "half was below that of the year before, while prices of freight and steel fell again towards its end."
+    "The company recognises revenue when control of goods passes to its customers, in an amount that reflects"
+    " what it expects to receive. Services are billed in advance and earned evenly over their term."
+    " Management reviews these estimates each quarter, and changes are recorded in the period in which they"
+    " become known. Demand in the first half was below that of the year before, while prices of freight and"
+    " steel fell again towards its end."
 )
 LABELS = (
-    "Products|Services|Cost of sales|Research and development|Selling, general and administrative|Other income, net|"
-    "Provision for income taxes|Inventories|Accounts receivable, net|Vendor receivables|Goodwill|Deferred revenue|"
-    "Commercial paper|Term debt|Depreciation and amortization|Share-based compensation|Purchases of securities|"
-    "Dividends paid|Restructuring charges|Interest expense|Americas|Europe|Greater China|Japan|Wearables|Freight|"
-    "Marketing|Licences|Leased assets|Prepaid expenses|Accrued payroll|Pension obligations|Hedging reserve"
+    "Products|Services|Cost of sales|Research and development|Selling, general and administrative|Other"
+    " income, net|Provision for income taxes|Inventories|Accounts receivable, net|Vendor"
+    " receivables|Goodwill|Deferred revenue|Commercial paper|Term debt|Depreciation and"
+    " amortization|Share-based compensation|Purchases of securities|Dividends paid|Restructuring"
+    " charges|Interest expense|Americas|Europe|Greater"
+    " China|Japan|Wearables|Freight|Marketing|Licences|Leased assets|Prepaid expenses|Accrued payroll|Pension"
+    " obligations|Hedging reserve"
 ).split("|")
 LONG = (
     "Cash, cash equivalents, and restricted cash and cash equivalents, beginning balances of the period",
     "Proceeds from the issuance of common stock under employee purchase plans, net of shares withheld",
-    "Increase in accounts receivable from the sale of goods that had not been shipped at the date of signature",
+    (
+        "Increase in accounts receivable from the sale of goods that had not been shipped at the date of"
+        " signature"
+    ),
 )
-STATEMENT = ("CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)", "(In millions, except per-share amounts)")
+STATEMENT = (
+    "CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)",
+    "(In millions, except per-share amounts)",
+)
 """What stands centred over the longer tables."""
 Expected = set[tuple[str, str, str]]
 """Cells of a table: the label of the row, the heads of the column, the value."""
@@ -100,7 +110,11 @@ def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> No
     rights = [label_right + step * (n + 1) - 6 for n in range(columns)]
     years = [str(2023 - n) for n in range(columns)]
     spanning = bool(style["spanning"]) and columns in (2, 4)
-    dates = [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)] if spanning else years
+    dates = (
+        [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)]
+        if spanning
+        else years
+    )
     over = ["Three Months Ended", "Nine Months Ended"][: columns // 2] if spanning else []
     heads = [f"{over[n // 2]} {dates[n]}" if spanning else dates[n] for n in range(columns)]
     sheet.room(8 * pitch + 24)
@@ -114,7 +128,11 @@ def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> No
             sheet.put(middle - width(text, size, "F2") / 2, text, size, "F2")
         sheet.y -= pitch if over else 0
         close = width(dates[0], size, "F2") > step - 8
-        lines = [d.rsplit(" ", 1) for d in dates] if spanning and (style["wrapped"] or close) else [[d] for d in dates]
+        lines = (
+            [d.rsplit(" ", 1) for d in dates]
+            if spanning and (style["wrapped"] or close)
+            else [[d] for d in dates]
+        )
         for n, parts in enumerate(lines):
             for down, part in enumerate(parts):
                 sheet.y -= down * size * 1.2
@@ -145,7 +163,9 @@ def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> No
                 line.append(word)
             sheet.put(LEFT + indent + 6, " ".join(line), size, font)
         elif style["leaders"]:
-            dots = int((label_right - 20 - LEFT - indent - width(label, size, font)) / width(" .", size, font))
+            dots = int(
+                (label_right - 20 - LEFT - indent - width(label, size, font)) / width(" .", size, font)
+            )
             sheet.put(LEFT + indent, label + " ." * dots, size, font)
         else:
             sheet.put(LEFT + indent, label, size, font)
@@ -223,7 +243,9 @@ def cells(block: Block) -> Expected:
 
 def main() -> None:
     """Write, read, compare, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sets", type=int, default=12)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--show", action="store_true")

@@ -1,18 +1,19 @@
 r"""Questions of a first hour: `python benchmarks/first_hour.py make FOLDER | report`.
 
-`make` sets the four quarterly reports of `first_hour/filings` as PDFs, which nobody filed, copies this project's docs,
-and writes two sets, FOLDER/filings (24 questions) and FOLDER/docs (16). The arms of each set are asked with
+`make` sets the four quarterly reports of `first_hour/filings` as PDFs, which nobody filed, copies this
+project's docs, and writes two sets, FOLDER/filings (24 questions) and FOLDER/docs (16). The arms of each set
+are asked with
 
     python benchmarks/against_plain_rag.py ask ARM --set FOLDER/docs --each 40 --out OUT
 
-for ARM agent, plain+corpora=paragraph (documents would leave it a window of each) and agent+mode=extractive. Records
-lie in `records/first_hour`; `before` is the agent before what these questions brought to light was mended. A reader's
-verdicts stand in `judged.tsv`: *useful* answers the question and holds nothing wrong; *half* lacks a part, has it among
-much else, or bears a wrong mark; *useless* is the rest. `report` prints the table, and names verdicts that the accepted
-values do not bear out.
+for ARM agent, plain+corpora=paragraph (documents would leave it a window of each) and agent+mode=extractive.
+Records lie in `records/first_hour`; `before` is the agent before what these questions brought to light was
+mended. A reader's verdicts stand in `judged.tsv`: *useful* answers the question and holds nothing wrong;
+*half* lacks a part, has it among much else, or bears a wrong mark; *useless* is the rest. `report` prints the
+table, and names verdicts that the accepted values do not bear out.
 
-A report is a text: `~` a line in large type, `-` a centred line, `#` a heading, `>` a row of the contents, `|^` a line
-of heads, `|` a row of a table, `===` a page; the rest is running text.
+A report is a text: `~` a line in large type, `-` a centred line, `#` a heading, `>` a row of the contents,
+`|^` a line of heads, `|` a row of a table, `===` a page; the rest is running text.
 """
 
 from __future__ import annotations
@@ -72,7 +73,10 @@ def set_row(sheet: Sheet, cells: list[str], head: bool) -> None:
             right = LEFT + label + step * n
             figure = head or line[:1] in "(0123456789"
             sheet.put(
-                right - width(line, size, font) if n and figure else right - step + 14 if n else LEFT, line, size, font
+                right - width(line, size, font) if n and figure else right - step + 14 if n else LEFT,
+                line,
+                size,
+                font,
             )
         if n and cells[n].startswith("$"):
             sheet.put(LEFT + label + step * (n - 1) + 14, "$", size, font)
@@ -117,7 +121,9 @@ def make(folder: Path) -> None:
         (folder / name / "library").mkdir(parents=True, exist_ok=True)
         shutil.copy(SET / f"{name}.jsonl", folder / name / "questions.jsonl")
     for text in sorted((SET / "filings").glob("*.txt")):
-        (folder / "filings" / "library" / f"{text.stem}-10q.pdf").write_bytes(filing(text.read_text(encoding="utf-8")))
+        (folder / "filings" / "library" / f"{text.stem}-10q.pdf").write_bytes(
+            filing(text.read_text(encoding="utf-8"))
+        )
     shutil.copy(HERE.parent / "README.md", folder / "docs" / "library")
     (folder / "docs" / "library" / "docs").mkdir(exist_ok=True)
     for page in (HERE.parent / "docs").glob("*.md"):
@@ -145,7 +151,9 @@ def report() -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("task", choices=("make", "report"))
     parser.add_argument("folder", type=Path, nargs="?", default=Path("first_hour"))
     given = parser.parse_args()

@@ -2,16 +2,17 @@
 
     python benchmarks/hard_questions.py [--work FOLDER] [--each N] [--plot PICTURE] [--json OUT]
 
-Sixty questions over five libraries (benchmarks/hard/questions.jsonl), a third of them in another language than the
-file that answers. Their passages are those of each library with the lowest SHA-256 of `library/file#paragraph`, one a
-file, so that no search has chosen them. No question holds the decisive word of its passage. The rewrites
-(benchmarks/hard/rewrites.jsonl) were written by hand to the product's own prompt; a scripted model gives them back, and
-`expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`. Counted is the passage that answers among the first 4
-and the first 10.
+Sixty questions over five libraries (benchmarks/hard/questions.jsonl), a third of them in another language
+than the file that answers. Their passages are those of each library with the lowest SHA-256 of
+`library/file#paragraph`, one a file, so that no search has chosen them. No question holds the decisive word
+of its passage. The rewrites (benchmarks/hard/rewrites.jsonl) were written by hand to the product's own
+prompt; a scripted model gives them back, and `expand`, `retrieve` and `fuse` run as in the graph
+`rag_fusion`. Counted is the passage that answers among the first 4 and the first 10.
 
-The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither libraries nor
-answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those that share any content
-word with the sentence that answers, so that what a lucky word brings can be told from the rest.
+The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither
+libraries nor answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those
+that share any content word with the sentence that answers, so that what a lucky word brings can be told from
+the rest.
 """
 
 from __future__ import annotations
@@ -113,7 +114,9 @@ class Search:
 
     async def each(self) -> list[list[Evidence]]:
         """Return what each phrasing alone puts in order, the question's first."""
-        return [await self.ordered(q, [row for row in self.found if row["query"] == q]) for q in self.phrasings()]
+        return [
+            await self.ordered(q, [row for row in self.found if row["query"] == q]) for q in self.phrasings()
+        ]
 
     async def ordered(self, query: str, found: list[RankedList]) -> list[Evidence]:
         """Put lists in order by a query."""
@@ -130,7 +133,9 @@ class Search:
     def of_kind(self, kind: str) -> list[list[tuple[str, float]]]:
         """Return the lists of one kind, the question's first."""
         lists = {
-            row["query"]: list(zip(row["ids"], row["scores"], strict=True)) for row in self.found if row["kind"] == kind
+            row["query"]: list(zip(row["ids"], row["scores"], strict=True))
+            for row in self.found
+            if row["kind"] == kind
         }
         return [lists.get(q, []) for q in self.phrasings()]
 
@@ -159,7 +164,9 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
     mine = [each for each in search.found if each["query"] == search.query]
     out = {ALONE: await search.by_node(mine), TURNS: await search.by_node(search.found)}
     for name, tells in ((CLEAN, telling), (BARE, sharing)):
-        kept = [each for each in search.found if each["query"] == search.query or not tells(row, each["query"])]
+        kept = [
+            each for each in search.found if each["query"] == search.query or not tells(row, each["query"])
+        ]
         out[name] = await search.by_node(kept)
     each = [[(e["id"], 0.0) for e in rows] for rows in await search.each()]
     for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
@@ -194,10 +201,15 @@ async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for name in LIBRARIES:
         await index([HERE / name / "library"], name)
-        library, context = await open_library(name), Context(library=name, mode="llm", top_k=10, recency="off")
+        library, context = (
+            await open_library(name),
+            Context(library=name, mode="llm", top_k=10, recency="off"),
+        )
         for row in (row for row in questions if row["library"] == name):
             with override(writer=model):
-                state: Any = await searching.ainvoke({"messages": [("human", row["question"])]}, context=context)
+                state: Any = await searching.ainvoke(
+                    {"messages": [("human", row["question"])]}, context=context
+                )
                 search = Search(library, context, state, row["file"])
                 found = await arms(row, search)
             for arm, texts in found.items():
@@ -257,7 +269,10 @@ async def main(given: Namespace) -> None:
     """Measure, print, and write plot and JSON where they are asked for."""
     questions = asked(given.each)
     figures = report(await measure(questions), questions)
-    print("\nNFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER` reads its files.")
+    print(
+        "\nNFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER` reads its"
+        " files."
+    )
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
     if given.plot:

@@ -20,7 +20,9 @@ from pathlib import Path
 
 from printed import options, tell
 
-DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+DATA = Path(
+    os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
+)
 WORDS = 120
 
 SETS = ("squad_xquad_en/passages.jsonl", "multihop_hotpotqa/corpus.jsonl")
@@ -87,7 +89,9 @@ def alone(files: list[str]) -> dict[str, float]:
         outcomes.append(FileOutcome(file, made, vectors[at : at + len(some)]))
         at += len(some)
     held = stores()
-    committer = Committer(held.catalog, held.catalog.create("alone", text_encoder.name, text_encoder.dim), params)
+    committer = Committer(
+        held.catalog, held.catalog.create("alone", text_encoder.name, text_encoder.dim), params
+    )
     began = time.monotonic()
     batch: list[FileOutcome] = []
     for outcome in outcomes:

@@ -1,11 +1,12 @@
 """Ranking and refusal with each source of questions left out in turn: `python benchmarks/left_out.py [--each 150]`.
 
-Every source has its own passages in one index (house_dev and the observatory, whose files lie in folders, in one each).
-A source is ranked with the two weights that serve the others best: that of the vectors beside the words, and that of
-the fused order beside the relevance head. HotpotQA has no say in it and its head rows are in-domain, because the head
-was trained on it. Refusal: the best floor with what answers among the candidates, and without it (AUC), beside a
-logistic regression over the best three relevances and their mean that is fitted on the other sources. The encoder is
-that of RAGWEAVE_EMBED; `--work` keeps the libraries for the next run with it.
+Every source has its own passages in one index (house_dev and the observatory, whose files lie in folders, in
+one each). A source is ranked with the two weights that serve the others best: that of the vectors beside the
+words, and that of the fused order beside the relevance head. HotpotQA has no say in it and its head rows are
+in-domain, because the head was trained on it. Refusal: the best floor with what answers among the candidates,
+and without it (AUC), beside a logistic regression over the best three relevances and their mean that is
+fitted on the other sources. The encoder is that of RAGWEAVE_EMBED; `--work` keeps the libraries for the next
+run with it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,17 @@ DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "dat
 DENSE, BEFORE = (0.45, 1.0, 2.0, 3.0), (0.0, 0.25, 0.5, 1.0)
 IN_DOMAIN = "HotpotQA"
 POOL, BEST = 50, 10
-PLAIN = ("single", "reworded", "keywords", "latest", "same-language", "two-hop", "three-hop", "comparison", "conflict")
+PLAIN = (
+    "single",
+    "reworded",
+    "keywords",
+    "latest",
+    "same-language",
+    "two-hop",
+    "three-hop",
+    "comparison",
+    "conflict",
+)
 """Kinds that stand by themselves and have an answer."""
 
 
@@ -119,7 +130,10 @@ async def index_all(found: Mapping[str, Source], work: Path) -> dict[str, Any]:
             continue
         await index([s.folder], name)
         top = s.folder.resolve()
-        out[name] = (await open_library(name), lambda f, top=top: Path(f).resolve().relative_to(top).as_posix())
+        out[name] = (
+            await open_library(name),
+            lambda f, top=top: Path(f).resolve().relative_to(top).as_posix(),
+        )
     return out
 
 
@@ -184,7 +198,9 @@ def figures(ranked: Sequence[tuple[list[str], tuple[str, ...]]]) -> list[float]:
     """Return recall at 1 and 5, nDCG at 10, and how often all gold is among the best 5."""
     from ragweave.evals.metrics import all_gold_at, ndcg_at, recall_at
 
-    rows = [(recall_at(r, g, 1), recall_at(r, g, 5), ndcg_at(r, g, 10), all_gold_at(r, g, 5)) for r, g in ranked]
+    rows = [
+        (recall_at(r, g, 1), recall_at(r, g, 5), ndcg_at(r, g, 10), all_gold_at(r, g, 5)) for r, g in ranked
+    ]
     return [float(v) for v in np.mean(rows, axis=0)]
 
 
@@ -220,7 +236,9 @@ def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     x, y = of([n for n in found if n not in (out, IN_DOMAIN)])
     here, truth = of([out])
     scale = StandardScaler().fit(x)
-    told = LogisticRegression(max_iter=1000).fit(scale.transform(x), y).decision_function(scale.transform(here))
+    told = (
+        LogisticRegression(max_iter=1000).fit(scale.transform(x), y).decision_function(scale.transform(here))
+    )
     return auc(truth, here[:, 0]), auc(truth, told)
 
 
@@ -252,10 +270,15 @@ async def main(each: int, kept: Path | None) -> dict[str, Any]:
             print(f"{way:>26}  " + "  ".join(f"{v:.3f}" for v in values))
         best, fitted = refusal(found, name)
         ms = float(np.mean([r["ms"] for r in s.rows]))
-        print(f"{'refusal AUC':>26}  best floor {best:.3f}, fitted on the others {fitted:.3f}; head {ms:.0f} ms of CPU")
+        print(
+            f"{'refusal AUC':>26}  best floor {best:.3f}, fitted on the others {fitted:.3f}; head {ms:.0f} ms"
+            " of CPU"
+        )
         table[name] = {**lines, "auc": [best, fitted], "ms": ms, "questions": len(s.asked)}
     print()
-    tell({f"weights {w} / {b}": "chosen without " + ", ".join(names) for (w, b), names in picks.items()}, None)
+    tell(
+        {f"weights {w} / {b}": "chosen without " + ", ".join(names) for (w, b), names in picks.items()}, None
+    )
     return table
 
 

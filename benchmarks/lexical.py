@@ -2,9 +2,9 @@
 
     python benchmarks/lexical.py [--items 100000] [--ways fts5 postings] [--json OUT]
 
-`first` asks a term for the first time in a generation, so its document frequency is read as well; `pruned` is what the
-product does; `whole` searches every content term, as a plain OR query would. `cpu` is the time of a processor, that of
-PostgreSQL's process included, where /proc tells it.
+`first` asks a term for the first time in a generation, so its document frequency is read as well; `pruned` is
+what the product does; `whole` searches every content term, as a plain OR query would. `cpu` is the time of a
+processor, that of PostgreSQL's process included, where /proc tells it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,12 @@ def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
     shared = runpy.run_path(str(HERE / "index.py"))
     folder, rng = shared["DATA"] / "squad_xquad_en", random.Random(2)
     if folder.is_dir():
-        rows = [json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()]
-        texts = [json.loads(line) for line in (folder / "passages.jsonl").read_text(encoding="utf-8").splitlines()]
+        rows = [
+            json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
+        texts = [
+            json.loads(line) for line in (folder / "passages.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         asked = [(row["question"], row["gold"][0]) for row in rng.sample(rows, count)]
         return asked, {row["id"]: row["text"] for row in texts}
     pool = shared["sentences"]()
@@ -56,7 +60,9 @@ def cut_sentences() -> list[tuple[str, str, int]]:
     return [(s, indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
 
 
-def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0, put: Any = None) -> None:
+def fill(
+    catalog: Catalog, library: str, count: int, gold: dict[str, str], seed: int = 0, put: Any = None
+) -> None:
     """Fill a library with the gold passages among `count` others of about 120 words."""
     from ragweave.corpora.store import lexical
     from ragweave.corpora.store.schema import items, sources
@@ -73,7 +79,9 @@ def fill(catalog: Catalog, library: str, count: int, gold: dict[str, str], seed:
                 text: list[tuple[str, str, int]] = []
                 while sum(t[2] for t in text) < 120:
                     text.append(rng.choice(cut))
-                rows.append({**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)})
+                rows.append(
+                    {**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)}
+                )
                 words.append((n, "note", "", " ".join(t[1] for t in text)))
             connection.execute(items.insert(), rows)
             put(connection, "paragraph", words)
@@ -153,7 +161,10 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         for k in (1, 5, 10, 50):
             there = [wanted in hits[:k] for hits, (_, wanted) in zip(found, asked, strict=True)]
             taken[f"gold in top {k}"] = statistics.mean(there)
-        note(**{f"{label} {name}": value for name, value in taken.items()}, **{f"{label} load": os.getloadavg()[0]})
+        note(
+            **{f"{label} {name}": value for name, value in taken.items()},
+            **{f"{label} load": os.getloadavg()[0]},
+        )
 
     with catalog.reading(library) as connection:
         known = lexical.Frequencies(connection)
@@ -169,7 +180,10 @@ def size(catalog: Catalog, library: str) -> int:
     """Return the bytes of the lexical index."""
     with catalog.reading(library) as connection:
         if connection.dialect.name == "postgresql":
-            words = "starts_with(relname, 'lex_') AND relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+            words = (
+                "starts_with(relname, 'lex_') AND relkind = 'r' AND relnamespace ="
+                " current_schema()::regnamespace"
+            )
             query = f"SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE {words}"
         else:
             query = "SELECT sum(pgsize) FROM dbstat WHERE name GLOB 'lex_*'"

@@ -1,10 +1,11 @@
 """A long run of mixed load: `nice python benchmarks/long.py [--minutes 120] [--askers 10] [--think 12] [--json OUT]`.
 
-One server over 200 notes, for as long as it is told: askers who think between their questions, a process of its own
-that edits a note and indexes the folder, and one who uploads a note, asks for it, and deletes an older one, so that the
-library keeps its size. Each answer is checked. Counted: what the server holds of memory, descriptors and threads ten
-minutes after the beginning and at the end, what is left of it at rest, and how long answers took in the first and the
-last ten minutes. Clients and server share the machine with whatever else runs on it.
+One server over 200 notes, for as long as it is told: askers who think between their questions, a process of
+its own that edits a note and indexes the folder, and one who uploads a note, asks for it, and deletes an
+older one, so that the library keeps its size. Each answer is checked. Counted: what the server holds of
+memory, descriptors and threads ten minutes after the beginning and at the end, what is left of it at rest,
+and how long answers took in the first and the last ten minutes. Clients and server share the machine with
+whatever else runs on it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from typing import Any
 import httpx
 from printed import options, own_home, tell
 
-from serve import NOTES, build, client_of, native, percentile, served, year  # noqa: TID251 - the benchmark beside
+from serve import (  # noqa: TID251 - benchmarks/serve.py
+    NOTES,
+    build,
+    client_of,
+    native,
+    percentile,
+    served,
+    year,
+)
 
 UPLOADED = 20
 """Uploads that stay; older ones are deleted."""
@@ -95,7 +104,9 @@ class Load:
         if n not in mine:
             raise ValueError("the upload is no source")
         if len(mine) > UPLOADED:
-            (await self.client.delete(f"/api/sources?library=default&ids={mine[min(mine)]}")).raise_for_status()
+            (
+                await self.client.delete(f"/api/sources?library=default&ids={mine[min(mine)]}")
+            ).raise_for_status()
             self.counts["deleted"] += 1
 
     async def look(self) -> None:
@@ -112,7 +123,9 @@ class Load:
 
 def holds(pid: int) -> tuple[float, int, int]:
     """Return the resident MiB, the open descriptors, and the threads of a process."""
-    status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
+    status = dict(
+        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
+    )
     descriptors = len(os.listdir(f"/proc/{pid}/fd"))
     return int(status["VmRSS"].split()[0]) / 1024, descriptors, int(status["Threads"])
 
@@ -141,16 +154,24 @@ def figures(load: Load, cpu: float, rest: tuple[float, int, int]) -> dict[str, A
     for n, what in ((1, "MiB"), (2, "descriptors"), (3, "threads")):
         then, now = (statistics.median(row[n] for row in rows) for rows in (early, late))
         found |= {f"{what} after the first minutes": float(then), f"{what} at the end": float(now)}
-        found |= {f"{what} at most": float(max(row[n] for row in load.held)), f"{what} at rest": float(rest[n - 1])}
+        found |= {
+            f"{what} at most": float(max(row[n] for row in load.held)),
+            f"{what} at rest": float(rest[n - 1]),
+        }
     then, now = found["MiB after the first minutes"], found["MiB at the end"]
     found["growth of memory, %"] = 100 * (now / then - 1)
     for p in (50, 95):
-        found |= {f"p{p} at the beginning, ms": percentile(first, p), f"p{p} at the end, ms": percentile(last, p)}
+        found |= {
+            f"p{p} at the beginning, ms": percentile(first, p),
+            f"p{p} at the end, ms": percentile(last, p),
+        }
     found["p95, end / beginning"] = found["p95 at the end, ms"] / max(1.0, found["p95 at the beginning, ms"])
     return found | {"an error": load.errors[0] if load.errors else ""}
 
 
-async def measure(home: Path, folder: Path, minutes: float, askers: int, think: float, trace: Path | None) -> Any:
+async def measure(
+    home: Path, folder: Path, minutes: float, askers: int, think: float, trace: Path | None
+) -> Any:
     """Run the server and the load, and return the figures."""
     with served(home) as (url, pid):
         async with client_of(url) as client:
@@ -171,13 +192,17 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--askers", type=int, default=10)
-    parser.add_argument("--think", type=float, default=12, help="mean seconds between an answer and the next question")
+    parser.add_argument(
+        "--think", type=float, default=12, help="mean seconds between an answer and the next question"
+    )
     parser.add_argument("--trace", type=Path, help="write what was held every few seconds there")
     given = parser.parse_args()
     logging.getLogger("httpx").setLevel(logging.WARNING)
     with own_home() as folder:
         asyncio.run(build(folder / "texts"))
-        run = measure(folder / "home", folder / "texts", given.minutes, given.askers, given.think, given.trace)
+        run = measure(
+            folder / "home", folder / "texts", given.minutes, given.askers, given.think, given.trace
+        )
         tell(asyncio.run(run), given.json)
 
 

@@ -1,15 +1,16 @@
 r"""Six long documents with 40 questions, as LaRA asks them: `python benchmarks/long_documents.py FOLDER`.
 
-A register, a log, minutes, a handbook, a chronicle and a bundle of letters, 15,000 to 30,000 characters each, are drawn
-from lists of words with a fixed seed. Questions are of four kinds: where one fact stands (location), what follows from
-many places (reasoning), what two places say (comparison), and what is not there. Answers are computed from the facts.
+A register, a log, minutes, a handbook, a chronicle and a bundle of letters, 15,000 to 30,000 characters each,
+are drawn from lists of words with a fixed seed. Questions are of four kinds: where one fact stands
+(location), what follows from many places (reasoning), what two places say (comparison), and what is not
+there. Answers are computed from the facts.
 
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=http://127.0.0.1:PORT/v1 RAGWEAVE_CHAT_KEY=KEY \
       python benchmarks/against_plain_rag.py ask agent --set FOLDER --each 40 --out OUT
     python benchmarks/against_plain_rag.py report --set FOLDER --each 40 --out OUT
 
-Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints how much
-of the document that holds the answer a first prompt of the agent shows, without a model.
+Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints
+how much of the document that holds the answer a first prompt of the agent shows, without a model.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ from typing import Any
 from printed import options
 
 FIRST = "Ada Bruno Celia Dorian Edda Fabian Greta Hollis Ines Joram Katja Linus Mira Nils Odile Piet".split()
-LAST = "Askew Brandt Corvin Delgast Ennis Farrow Gantry Hulme Ibsley Jarrow Kestrel Lomas Marwick Norden".split()
-BEGIN = "Amber Birch Copper Drift Elder Fallow Grey Hazel Iron Juniper Kiln Lark Mill North Otter Pike".split()
+LAST = (
+    "Askew Brandt Corvin Delgast Ennis Farrow Gantry Hulme Ibsley Jarrow Kestrel Lomas Marwick Norden".split()
+)
+BEGIN = (
+    "Amber Birch Copper Drift Elder Fallow Grey Hazel Iron Juniper Kiln Lark Mill North Otter Pike".split()
+)
 END = "ford gate hurst lock mead ness pool reach".split()
 STONES = ("limestone", "granite", "brick", "oak", "slate", "sandstone")
 SKIES = ("clear", "overcast", "fog until noon", "sleet", "steady rain", "a high thin haze")
@@ -67,8 +72,9 @@ def register(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
     for r in rows:
         head = f"## Reach {(r['n'] - 1) // 16 + 1}\n\n" if r["n"] % 16 == 1 else ""
         parts.append(
-            f"{head}Entry {r['n']}: {r['place']}. Built in {r['year']} of {r['stone']}; the chamber is {r['depth']} cm "
-            f"deep. Keeper: {r['keeper']}. The gate was last greased by the keeper's own hand, as the rule demands."
+            f"{head}Entry {r['n']}: {r['place']}. Built in {r['year']} of {r['stone']}; the chamber is"
+            f" {r['depth']} cm deep. Keeper: {r['keeper']}. The gate was last greased by the keeper's own"
+            " hand, as the rule demands."
         )
     return "# Register of the locks of the Harrow Navigation\n\n" + "\n\n".join(parts) + "\n", rows
 
@@ -77,14 +83,21 @@ def log(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
     """Return the log of sixty days of an expedition."""
     cold, miles = dice.sample(range(-44, 20), 60), dice.sample(range(3, 64), 60)
     rows = [
-        {"n": n, "cold": c, "miles": m, "sky": dice.choice(SKIES), "led": name(dice), "found": dice.choice(GIFTS)}
+        {
+            "n": n,
+            "cold": c,
+            "miles": m,
+            "sky": dice.choice(SKIES),
+            "led": name(dice),
+            "found": dice.choice(GIFTS),
+        }
         for n, (c, m) in enumerate(zip(cold, miles, strict=True), 1)
     ]
     parts = [
-        f"## Day {r['n']}\n\nSky: {r['sky']}. At dawn the glass stood at {r['cold']} degrees. {r['led']} went ahead "
-        f"with the first sledge, and by dusk we had covered {r['miles']} miles. In the snow beside the track lay "
-        f"{r['found']}, which somebody before us must have lost. Tea was rationed, tempers were not. The dogs slept "
-        "close to the stove and would not be moved before it was cold."
+        f"## Day {r['n']}\n\nSky: {r['sky']}. At dawn the glass stood at {r['cold']} degrees. {r['led']} went"
+        f" ahead with the first sledge, and by dusk we had covered {r['miles']} miles. In the snow beside the"
+        f" track lay {r['found']}, which somebody before us must have lost. Tea was rationed, tempers were"
+        " not. The dogs slept close to the stove and would not be moved before it was cold."
         for r in rows
     ]
     return "# Log of the Vennet expedition\n\n" + "\n\n".join(parts) + "\n", rows
@@ -97,16 +110,24 @@ def minutes(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
     for n in range(24):
         chair, items = name(dice), []
         for k, subject in enumerate(dice.sample(SUBJECTS, 3)):
-            row = {"n": n + 1, "month": MONTHS[n % 12], "year": 1986 + n // 12, "subject": subject, "chair": chair}
+            row = {
+                "n": n + 1,
+                "month": MONTHS[n % 12],
+                "year": 1986 + n // 12,
+                "subject": subject,
+                "chair": chair,
+            }
             row |= {"sum": sums[3 * n + k], "moved": name(dice), "votes": dice.randint(6, 15)}
             rows.append(row)
             items.append(
-                f"Item {k + 1}. {row['moved']} moved that {row['sum']} crowns a year be set aside for {subject}, in "
-                f"place of what was set aside before. It was carried by {row['votes']} votes. The clerk was told to "
-                "write to the county about it, and to keep a copy where it can be found."
+                f"Item {k + 1}. {row['moved']} moved that {row['sum']} crowns a year be set aside for"
+                f" {subject}, in place of what was set aside before. It was carried by {row['votes']} votes."
+                " The clerk was told to write to the county about it, and to keep a copy where it can be"
+                " found."
             )
         parts.append(
-            f"## Meeting of {MONTHS[n % 12]} {1986 + n // 12}\n\nIn the chair: {chair}.\n\n" + "\n\n".join(items)
+            f"## Meeting of {MONTHS[n % 12]} {1986 + n // 12}\n\nIn the chair: {chair}.\n\n"
+            + "\n\n".join(items)
         )
     return "# Minutes of the town council of Sarnmouth\n\n" + "\n\n".join(parts) + "\n", rows
 
@@ -115,16 +136,23 @@ def handbook(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
     """Return the handbook of a ferry, 40 chapters."""
     codes, minutes_ = dice.sample(range(1_000, 9_999), 40), dice.sample(range(4, 90), 40)
     rows = [
-        {"n": n, "code": c, "minutes": m, "title": f"{p} drill", "who": name(dice), "duty": dice.choice(DUTIES)}
+        {
+            "n": n,
+            "code": c,
+            "minutes": m,
+            "title": f"{p} drill",
+            "who": name(dice),
+            "duty": dice.choice(DUTIES),
+        }
         for n, (c, m, p) in enumerate(
             zip(codes, minutes_, dice.sample([b + e for b in BEGIN for e in END], 40), strict=True), 1
         )
     ]
     parts = [
-        f"## {r['n']}. The {r['title']}\n\nThis drill is written into the plan under code {r['code']} and takes "
-        f"{r['minutes']} minutes. {r['duty']}. Who is in doubt asks {r['who']}, who has drawn it up. The drill ends "
-        "when the bridge has answered twice, and it is begun anew if the answer comes late. Passengers are told in "
-        "plain words what is going on, and that nothing is wrong."
+        f"## {r['n']}. The {r['title']}\n\nThis drill is written into the plan under code {r['code']} and"
+        f" takes {r['minutes']} minutes. {r['duty']}. Who is in doubt asks {r['who']}, who has drawn it up."
+        " The drill ends when the bridge has answered twice, and it is begun anew if the answer comes late."
+        " Passengers are told in plain words what is going on, and that nothing is wrong."
         for r in rows
     ]
     return "# Handbook of the ferry Marigold\n\n" + "\n\n".join(parts) + "\n", rows
@@ -138,10 +166,10 @@ def chronicle(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
         for n, s in enumerate(seats)
     ]
     parts = [
-        f"## The season of {r['year']}\n\nThe house opened with a {r['play']} by {r['by']}, in which {r['lead']} had "
-        f"the leading part. {r['sold']} tickets were sold over the season. The roof let in water over the third row, "
-        "and a bucket was put there, which regular visitors took for a part of the scenery. The stove smoked at the "
-        "premiere."
+        f"## The season of {r['year']}\n\nThe house opened with a {r['play']} by {r['by']}, in which"
+        f" {r['lead']} had the leading part. {r['sold']} tickets were sold over the season. The roof let in"
+        " water over the third row, and a bucket was put there, which regular visitors took for a part of"
+        " the scenery. The stove smoked at the premiere."
         for r in rows
     ]
     return "# Chronicle of the Tern Street Theatre\n\n" + "\n\n".join(parts) + "\n", rows
@@ -156,10 +184,10 @@ def letters(dice: random.Random) -> tuple[str, list[dict[str, Any]]]:
         for n, p in enumerate(paid, 1)
     ]  # fmt: skip
     parts = [
-        f"## Letter {r['n']}, from {r['from']}\n\nDear friend, I write from {r['at']}, where I met {r['met']} on the "
-        f"bridge. With this comes {r['gift']}; I paid {r['paid']} pence for it and was cheated, as you will say. The "
-        "evenings are long here, and the lamp is poor. Do not answer before you have slept on it. Your servant, "
-        f"{r['from']}."
+        f"## Letter {r['n']}, from {r['from']}\n\nDear friend, I write from {r['at']}, where I met {r['met']}"
+        f" on the bridge. With this comes {r['gift']}; I paid {r['paid']} pence for it and was cheated, as"
+        " you will say. The evenings are long here, and the lamp is poor. Do not answer before you have"
+        f" slept on it. Your servant, {r['from']}."
         for r in rows
     ]
     return "# Letters of Orla and Tobias\n\n" + "\n\n".join(parts) + "\n", rows

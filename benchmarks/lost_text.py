@@ -1,9 +1,10 @@
 """Text that is lost from public files: `python benchmarks/lost_text.py [--each 60] [--show FORMAT] [FOLDER ...]`.
 
-Reads the documents that lie in the installed packages, in the public data (RAGWEAVE_DATA) and in folders that are
-named, at most so many of each format, and compares what becomes of each file with a plain extraction of its text:
-PDFium's of a PDF, the words between the tags of a zipped or marked-up file, the lines of any other. A line of that is
-lost where more than a fifth of its words stand nowhere in what was read. What is left out on purpose counts as lost as
+Reads the documents that lie in the installed packages, in the public data (RAGWEAVE_DATA) and in folders that
+are named, at most so many of each format, and compares what becomes of each file with a plain extraction of
+its text: PDFium's of a PDF, the words between the tags of a zipped or marked-up file, the lines of any other.
+A line of that is lost where more than a fifth of its words stand nowhere in what was read. What is left out
+on purpose counts as lost as
 well: numbers of pages, navigation, front matter. `--show` prints what is lost from one format.
 """
 
@@ -31,7 +32,9 @@ from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import RagweaveError
 
-DATA = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
+DATA = Path(
+    os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
+)
 ZIPPED = {
     "docx": (r"word/(?:document|footnotes|endnotes|comments)\.xml", "p"),
     "pptx": (r"ppt/(?:slides|notesSlides|diagrams)/[^/]+\.xml", "p"),
@@ -73,7 +76,9 @@ def found(folders: Sequence[Path], each: int) -> dict[str, list[Path]]:
             known = ending == "pdf" or ending in ZIPPED or ending in (*MARKED, *PLAIN, *MAIL)
             if known and path.is_file() and 0 < path.stat().st_size <= LARGEST:
                 by_ending[ending].setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
-    return {ending: [paths[key] for key in sorted(paths)[:each]] for ending, paths in sorted(by_ending.items())}
+    return {
+        ending: [paths[key] for key in sorted(paths)[:each]] for ending, paths in sorted(by_ending.items())
+    }
 
 
 def plainly(path: Path, ending: str) -> Iterator[str]:
@@ -87,7 +92,9 @@ def plainly(path: Path, ending: str) -> Iterator[str]:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 if re.fullmatch(parts, name):
-                    yield from _elements(etree.fromstring(archive.read(name), etree.XMLParser(recover=True)), line)
+                    yield from _elements(
+                        etree.fromstring(archive.read(name), etree.XMLParser(recover=True)), line
+                    )
     elif ending in MARKED:
         yield from _marked(read_text(path))
     elif ending in MAIL:
@@ -100,7 +107,11 @@ def _elements(root: etree._Element | None, line: str) -> Iterator[str]:
     for element in root.iter() if root is not None else ():
         if isinstance(element.tag, str) and etree.QName(element).localname == line:
             texts = (e.text or "" for e in element.iter() if isinstance(e.tag, str) and not _is_code(e))
-            yield " ".join(texts) if line == "p" and element.prefix in ("w", "a") else "".join(element.itertext())
+            yield (
+                " ".join(texts)
+                if line == "p" and element.prefix in ("w", "a")
+                else "".join(element.itertext())
+            )
 
 
 def _is_code(element: etree._Element) -> bool:
@@ -109,7 +120,9 @@ def _is_code(element: etree._Element) -> bool:
 
 def _marked(text: str) -> Iterator[str]:
     root = html.document_fromstring(text.encode("utf-8", "replace"), parser=html.HTMLParser(encoding="utf-8"))
-    etree.strip_elements(root, "script", "style", "noscript", "template", "head", etree.Comment, with_tail=False)
+    etree.strip_elements(
+        root, "script", "style", "noscript", "template", "head", etree.Comment, with_tail=False
+    )
     yield from "\n".join(root.itertext()).splitlines()
 
 
@@ -176,13 +189,19 @@ def main() -> None:
     given = parser.parse_args()
     packages = [Path(p) for p in dict.fromkeys(sys.path) if p.endswith("site-packages")]
     rows: dict[str, Row] = {}
-    for ending, paths in found([*packages, *([DATA] if DATA.is_dir() else []), *given.folders], given.each).items():
+    for ending, paths in found(
+        [*packages, *([DATA] if DATA.is_dir() else []), *given.folders], given.each
+    ).items():
         row = rows.setdefault(ending, Row())
         for path in paths:
             measured(path, ending, row)
-    print(f"{'format':<8}{'files':>7}{'read':>7}{'refused':>9}{'warned':>8}{'seconds':>9}{'lines':>9}{'lost':>7}")
+    print(
+        f"{'format':<8}{'files':>7}{'read':>7}{'refused':>9}{'warned':>8}{'seconds':>9}{'lines':>9}{'lost':>7}"
+    )
     for ending, row in rows.items():
-        counts = f"{row.files:>7}{row.read:>7}{row.refused:>9}{row.warned:>8}{row.seconds:>9.1f}{row.lines:>9,}"
+        counts = (
+            f"{row.files:>7}{row.read:>7}{row.refused:>9}{row.warned:>8}{row.seconds:>9.1f}{row.lines:>9,}"
+        )
         print(f"{ending:<8}{counts}{len(row.lost):>7,}")
         if ending == given.show:
             print(*row.lost, sep="\n")

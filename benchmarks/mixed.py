@@ -1,7 +1,8 @@
 """A library of every kind, asked by two sets of questions: `python benchmarks/mixed.py [--only first|fresh]`.
 
-Routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus that holds the answer
-alone. What is chosen about routing may be chosen on the first set (379), never on the fresh one (200, 40 a kind).
+Routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus that holds the
+answer alone. What is chosen about routing may be chosen on the first set (379), never on the fresh one (200,
+40 a kind).
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
         bench = mixed.MixedBench(library, Context.model_validate({"mode": "extractive"}))
         found = await mixed.compare(bench, asked, Runner(work / "ledgers"))
         print(f"\n{name}, {len(asked)} questions\n{table(mixed.COLUMNS, mixed.rows_of(found))}")
-        print(f"\nR@5 by the corpus that holds the answer\n{table(['system', *CORPORA], mixed.by_kind(found, asked))}")
+        print(
+            "\nR@5 by the corpus that holds the"
+            f" answer\n{table(['system', *CORPORA], mixed.by_kind(found, asked))}"
+        )
         figures |= {f"{name}, {key}": value for key, value in mixed.flat(found, len(asked)).items()}
     return figures
 

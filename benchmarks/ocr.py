@@ -1,8 +1,9 @@
 """What reading the words of a screenshot costs: `python benchmarks/ocr.py [--json OUT]`.
 
-Screens of 1280 x 800 are drawn with known words: menus and labels, a page of text, cards; light and dark. Each is read
-as Ragweave reads it and with the recogniser's own defaults, in turns; the picture of the page in docs/img is read too.
-Words found are those of the truth, however often each stands there; of the picture, all that were read.
+Screens of 1280 x 800 are drawn with known words: menus and labels, a page of text, cards; light and dark.
+Each is read as Ragweave reads it and with the recogniser's own defaults, in turns; the picture of the page in
+docs/img is read too. Words found are those of the truth, however often each stands there; of the picture, all
+that were read.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python benchmarks/old_homes.py 30 100 300
     python benchmarks/old_homes.py --keep tests/data/homes 30 100 300
 
-For each number of commits, that program indexes two notes, makes a key and answers a question of a conversation in its
-server. Then this one lists, searches, reads the conversation with the same key, and goes on in it. `--keep` packs the
-homes as they were left, for the tests.
+For each number of commits, that program indexes two notes, makes a key and answers a question of a
+conversation in its server. Then this one lists, searches, reads the conversation with the same key, and goes
+on in it. `--keep` packs the homes as they were left, for the tests.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class Client:
         data = None if body is None else json.dumps(body).encode()
         for _ in range(100):
             try:
-                with urllib.request.urlopen(urllib.request.Request(self._address + path, data, headers)) as answer:
+                with urllib.request.urlopen(
+                    urllib.request.Request(self._address + path, data, headers)
+                ) as answer:
                     return json.load(answer)
             except urllib.error.HTTPError as error:
                 raise SystemExit(f"{path}: {error.code} {error.read().decode()}") from None

@@ -58,7 +58,9 @@ def run(doc: str | None, measure: Measure, *more: str) -> None:
 
 def a_source(id: str) -> dict[str, Any]:
     """Return the catalog's row of a text that says nothing of itself."""
-    blank = dict.fromkeys(("title", "reason", "sha256", "params_hash", "author", "language", "indexed_at", "named"), "")
+    blank = dict.fromkeys(
+        ("title", "reason", "sha256", "params_hash", "author", "language", "indexed_at", "named"), ""
+    )
     return {"id": id, "kind": "text", "status": "ok", "bytes": 0, "warnings": [], **blank}
 
 

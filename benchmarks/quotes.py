@@ -1,15 +1,16 @@
 """What is shown in extractive mode: `python benchmarks/quotes.py [--set FOLDER ...] [-v]`.
 
-A set is a folder with `library/` and `questions.jsonl` in the form of house_dev, whose judge decides whether an
-accepted answer stands in a text. Without `--set` the unread sets are asked: `fieldlab`, `translator`, `campsite` and
-`canalboat` were written by authors who saw neither the program nor other sets. Of every answerable question five texts
-are judged in one run: the answer (titles and quotes, without the list of sources), the first three rows of evidence,
-whole and cut to the length of the answer, and the same of plain BM25 over the paragraphs. Follow-ups are asked in their
-conversation; evidence and BM25 get the previous question in front.
+A set is a folder with `library/` and `questions.jsonl` in the form of house_dev, whose judge decides whether
+an accepted answer stands in a text. Without `--set` the unread sets are asked: `fieldlab`, `translator`,
+`campsite` and `canalboat` were written by authors who saw neither the program nor other sets. Of every
+answerable question five texts
+are judged in one run: the answer (titles and quotes, without the list of sources), the first three rows of
+evidence, whole and cut to the length of the answer, and the same of plain BM25 over the paragraphs.
+Follow-ups are asked in their conversation; evidence and BM25 get the previous question in front.
 
-Counted too: quotes that hold words of another place than the cited one, and how often the line stands above them that
-they share few words with the question, for questions of the set (answerable or not) and of the next set (unrelated).
-Milliseconds are wall and processor time of one turn.
+Counted too: quotes that hold words of another place than the cited one, and how often the line stands above
+them that they share few words with the question, for questions of the set (answerable or not) and of the next
+set (unrelated). Milliseconds are wall and processor time of one turn.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ UNRELATED = 6
 
 def questions(folder: Path) -> list[dict[str, Any]]:
     """Return the questions of a set."""
-    return [json.loads(line) for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines() if line]
+    return [
+        json.loads(line)
+        for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+        if line
+    ]
 
 
 async def answered(q: dict[str, Any], library: str) -> Any:
@@ -142,10 +147,14 @@ async def measured(
             print(f"\n{q['id']} {q['kind']}: {' > '.join([*q['previous'], q['question']])}")
             print(f"   gold {q['answers']} in {q['gold_files']}\n{text}")
     for q in other:
-        right["few, unrelated"] += says_few(await answered({**q, "previous": [], "id": f"other {q['id']}"}, name))
+        right["few, unrelated"] += says_few(
+            await answered({**q, "previous": [], "id": f"other {q['id']}"}, name)
+        )
         right["unrelated"] += 1
     found: dict[str, Any] = {
-        f"{name}: answer stands in {where}": f"{right[what]} of {right['of']} ({right[what] / right['of']:.2f})"
+        f"{name}: answer stands in {where}": (
+            f"{right[what]} of {right['of']} ({right[what] / right['of']:.2f})"
+        )
         for what, where in (
             ("quotes", "the quotes"),
             ("search", "the first three of search"),

@@ -1,9 +1,9 @@
 """Facts out of recordings: `python benchmarks/recorded.py DATA --channels|--shown [--work FOLDER] [--only podcast]`.
 
-Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first of them
-was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
-subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the words `said` begin in a
-turn of stated time, or when the slide is shown.
+Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first
+of them was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the
+narration as subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the
+words `said` begin in a turn of stated time, or when the slide is shown.
 """
 
 from __future__ import annotations
@@ -92,7 +92,9 @@ def write(data: Path, folder: Path) -> dict[str, tuple[str, float, float]]:
         at, cues, frames = 0.0, [], []
         for slide in slides:
             stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
-            lasts = slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
+            lasts = (
+                slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
+            )
             end = at + max(lasts, 1.0)
             places[slide["image"]] = (name, at, end)
             if slide["narration"].strip():
@@ -141,13 +143,18 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
         ranks: dict[int, int] = defaultdict(int)
         for q in timed:
             context = Context(
-                mode="extractive", library=library_of(name), corpora=("clip",), method={"channels": of}, rerank=reranked
+                mode="extractive",
+                library=library_of(name),
+                corpora=("clip",),
+                method={"channels": of},
+                rerank=reranked,
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))
             found = [items[i] for i in state.get("candidates", []) if i in items][:5]
             right = [
-                (i.title in q.videos or Path(i.locator["file"]).stem in q.videos) and distance(i.locator, q.at) <= NEAR
+                (i.title in q.videos or Path(i.locator["file"]).stem in q.videos)
+                and distance(i.locator, q.at) <= NEAR
                 for i in found
             ]
             ranks[1] += any(right[:1])
@@ -174,11 +181,16 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
             context = Context(mode="extractive", library=library_of(name), method={"chunk_tokens": length})
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             read = {e["id"]: e["text"] for e in state.get("evidence", [])}
-            items = await library.items([i for row in state["found"] if row["kind"] == "beside" for i in row["ids"]])
+            items = await library.items(
+                [i for row in state["found"] if row["kind"] == "beside" for i in row["ids"]]
+            )
             text = "\n".join([*read.values(), *(i.text for i in items.values() if i.id not in read)])
             found += any(fold(a) in fold(text) for a in q.answers)
             tokens += tokens_of(text)
-        out |= {f"{name} {way}: answer stands there": found / len(able), f"{name} {way}: tokens": tokens / len(able)}
+        out |= {
+            f"{name} {way}: answer stands there": found / len(able),
+            f"{name} {way}: tokens": tokens / len(able),
+        }
     return out
 
 
@@ -197,7 +209,9 @@ def main() -> None:
     parser.add_argument("--only", choices=SETS)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
-    what.add_argument("--shown", action="store_true", help="how often an answer stands in what a writer is shown")
+    what.add_argument(
+        "--shown", action="store_true", help="how often an answer stands in what a writer is shown"
+    )
     given = parser.parse_args()
     figures: dict[str, Any] = {}
     with own_home(given.work) as folder:

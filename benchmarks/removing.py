@@ -4,9 +4,9 @@
     python benchmarks/removing.py --sources 500 --paragraphs 60
     python benchmarks/removing.py --database postgresql+psycopg://USER@HOST/NAME
 
-Texts are made by a seeded generator. Printed are the processor's seconds of this process and of those that it starts,
-the seconds that pass, those for which an upload to the same library waits, the megabytes of text and of the home, and
-how many files still hold a word of the source that was removed.
+Texts are made by a seeded generator. Printed are the processor's seconds of this process and of those that it
+starts, the seconds that pass, those for which an upload to the same library waits, the megabytes of text and
+of the home, and how many files still hold a word of the source that was removed.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ async def measure(folder: Path, home: Path, text: float) -> None:
 
     began, cpu = time.monotonic(), processor()
     await index([folder], "default")
-    print(f"indexing {text:.1f} MB: {time.monotonic() - began:.1f} s, {processor() - cpu:.1f} s of the processor")
+    print(
+        f"indexing {text:.1f} MB: {time.monotonic() - began:.1f} s, {processor() - cpu:.1f} s of the"
+        " processor"
+    )
     print(f"home: {megabytes(home):.1f} MB, {megabytes(home) / text:.1f} for a megabyte of text", flush=True)
     library = await open_library("default")
     sources = await library.sources()
@@ -112,14 +115,20 @@ async def measure(folder: Path, home: Path, text: float) -> None:
     took, used = time.monotonic() - began, processor() - cpu
     done.set()
     other.join()
-    print(f"removing one of {len(sources)}: {took:.2f} s, {used:.2f} s of the processor; uploads wait {longest:.2f} s")
+    print(
+        f"removing one of {len(sources)}: {took:.2f} s, {used:.2f} s of the processor; uploads wait"
+        f" {longest:.2f} s"
+    )
     began, cpu = time.monotonic(), processor()
     (folder / f"file{len(sources) // 2:04}.md").unlink()
     (folder / "file0001.md").write_text("# File 1\n\nIt was changed.\n")
     await index([folder], "default")
     took, used = time.monotonic() - began, processor() - cpu
     print(f"a run after it, one file changed: {took:.2f} s, {used:.2f} s of the processor")
-    print(f"home: {megabytes(home):.1f} MB; files that hold the word: {holding(home, (WORD, WORD[:11])) or 'none'}")
+    print(
+        f"home: {megabytes(home):.1f} MB; files that hold the word:"
+        f" {holding(home, (WORD, WORD[:11])) or 'none'}"
+    )
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
     python benchmarks/scale.py [--sizes 1000 10000 100000] [--json OUT] [--plot docs/img/scale.png]
 
-Each size is indexed in one process and asked in another, so that each has its own peak of memory. Passages are real
-sentences of the public data sets shuffled into paragraphs of about 120 words, with the XQuAD passages whole among them;
-the questions are XQuAD's. Parts of a query: embed the question; dense and lexical search inside `Library.search`; all
-of that search; fuse; and score the pool.
+Each size is indexed in one process and asked in another, so that each has its own peak of memory. Passages
+are real sentences of the public data sets shuffled into paragraphs of about 120 words, with the XQuAD
+passages whole among them; the questions are XQuAD's. Parts of a query: embed the question; dense and lexical
+search inside `Library.search`; all of that search; fuse; and score the pool.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def questions(data: Path, gold: dict[str, str], sentences: list[str]) -> list[tu
     rng = random.Random(2)
     file = data / "squad_xquad_en/queries.jsonl"
     if file.is_file():
-        rows = rng.sample([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], QUESTIONS)
+        rows = rng.sample(
+            [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], QUESTIONS
+        )
         return [(r["question"], gold[r["gold"][0]]) for r in rows]
     return [(" ".join(rng.sample(rng.choice(sentences).split(), 8)), "") for _ in range(QUESTIONS)]
 
@@ -184,7 +186,13 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     for part in PARTS:
         left.plot(sizes, [r[f"{part} median ms"] for r in rows], marker="o", label=part)
     left.axhline(10, color="grey", linestyle=":", linewidth=1)
-    left.set(xscale="log", yscale="log", xlabel="passages", ylabel="median milliseconds", title="One question, by part")
+    left.set(
+        xscale="log",
+        yscale="log",
+        xlabel="passages",
+        ylabel="median milliseconds",
+        title="One question, by part",
+    )
     left.legend()
     for key, label in (
         ("peak RSS asking MiB", "peak RSS of asking, MiB"),
@@ -214,7 +222,9 @@ def in_process(count: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run every size, print a table, and write JSON and plot where they are asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--plot", type=Path)

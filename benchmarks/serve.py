@@ -2,12 +2,13 @@
 
     python benchmarks/serve.py [--latency 0.2] [--many 2000] [--replicas | --workers] [--json OUT]
 
-Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20 and 50
-askers at once, each with the next question as soon as the last one is answered. The clients run in this process and
-share the machine with the server. A scripted server of fixed latency stands in for a language model. With `--replicas`
-one and two servers over one PostgreSQL and one Chroma server are asked by 1, 10, 50 and 200, with `--workers` one and
-two workers of a server over the files of its home; whoever is told to wait (429) asks again. `cpu_ms` is the time of a
-processor that an answer takes in each program, where /proc tells it; `here` are the askers and the model.
+Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20
+and 50 askers at once, each with the next question as soon as the last one is answered. The clients run in
+this process and share the machine with the server. A scripted server of fixed latency stands in for a
+language model. With `--replicas` one and two servers over one PostgreSQL and one Chroma server are asked by
+1, 10, 50 and 200, with `--workers` one and two workers of a server over the files of its home; whoever is
+told to wait (429) asks again. `cpu_ms` is the time of a processor that an answer takes in each program, where
+/proc tells it; `here` are the askers and the model.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ async def build(folder: Path) -> None:
     from ragweave.tests.support.library import build_library
 
     texts = {
-        f"{n}.md": f"# Velmora {n}\n\nThe Observatory of Velmora {n} was opened in {year(n)} on Mount Helder.\n"
+        f"{n}.md": (
+            f"# Velmora {n}\n\nThe Observatory of Velmora {n} was opened in {year(n)} on Mount Helder.\n"
+        )
         for n in range(NOTES)
     }
     await build_library(folder, texts)
@@ -107,7 +110,9 @@ async def by_turns(clients: Sequence[httpx.AsyncClient], _: httpx.AsyncClient, n
     return await followed(clients[(n + 1) % len(clients)], answer, n, began)
 
 
-async def followed(client: httpx.AsyncClient, asked: httpx.Response, n: int, began: float) -> tuple[float, float]:
+async def followed(
+    client: httpx.AsyncClient, asked: httpx.Response, n: int, began: float
+) -> tuple[float, float]:
     """Read what a run tells to its end; returns seconds to the first checked sentence and to the end."""
     run, first, answered = asked.raise_for_status().json()["run"], 0.0, False
     async with client.stream("GET", f"/api/runs/{run}/events") as stream:
@@ -194,7 +199,9 @@ def programs(servers: Sequence[int], database: int) -> dict[str, float]:
     """Return the milliseconds of a processor by program; what else this process has started is the Chroma server."""
     here, served = time.process_time() * 1000, sum(map(spent, servers))
     found = {"servers": served, "here": here}
-    return found | ({"postgres": spent(database), "chroma": spent(os.getpid()) - here - served} if database else {})
+    return found | (
+        {"postgres": spent(database), "chroma": spent(os.getpid()) - here - served} if database else {}
+    )
 
 
 def told(figures: dict[str, Any]) -> dict[str, Any]:
@@ -206,7 +213,8 @@ def told(figures: dict[str, Any]) -> dict[str, Any]:
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
     """Open a client with room for all askers."""
-    # The server closes what rests for five seconds; to ask on it at that moment is an error of the client's making.
+    # The server closes what rests for five seconds; to ask on it at that moment is an error of the client's
+    # making.
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200, keepalive_expiry=2)
     async with httpx.AsyncClient(base_url=url, timeout=300, limits=limits, trust_env=False) as client:
         yield client
@@ -220,7 +228,9 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     with served(home) as (url, pid):
         async with client_of(url) as client:
             await load(client, 2, 6)
-            figures["local"] = [told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS]
+            figures["local"] = [
+                told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS
+            ]
             if many:
                 before = megabytes(pid)
                 row = await load(client, 20, many)
@@ -234,7 +244,9 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
         with served(home, **asking(model.base_url)) as (url, _):
             async with client_of(url) as client:
                 await load(client, 2, 4)
-                figures["llm"] = [told(await load(client, askers, max(20, repeat * askers))) for askers in LEVELS]
+                figures["llm"] = [
+                    told(await load(client, askers, max(20, repeat * askers))) for askers in LEVELS
+                ]
     return figures
 
 
@@ -266,7 +278,9 @@ async def measure_several(
         for count in (1, 2):
             async with AsyncExitStack() as stack:
                 started: list[tuple[str, ...]] = [("--workers", str(count))] if workers else [()] * count
-                servers = [stack.enter_context(served(home, *how, **asking(model.base_url))) for how in started]
+                servers = [
+                    stack.enter_context(served(home, *how, **asking(model.base_url))) for how in started
+                ]
                 clients = [await stack.enter_async_context(client_of(url)) for url, _ in servers]
                 ask = partial(by_turns, clients)
                 await load(clients[0], 8, 24, ask)
@@ -275,7 +289,9 @@ async def measure_several(
                     before = programs([pid for _, pid in servers], database)
                     row = await load(clients[0], askers, max(20, repeat * askers), ask)
                     after = programs([pid for _, pid in servers], database)
-                    row["cpu_ms"] = {name: round((after[name] - before[name]) / row["questions"]) for name in after}
+                    row["cpu_ms"] = {
+                        name: round((after[name] - before[name]) / row["questions"]) for name in after
+                    }
                     rows.append(told(row | {"load": os.getloadavg()[0]}))
         figures["model_calls"] = len(model.requests)
     return figures
@@ -292,7 +308,9 @@ def main() -> None:
         "--replicas", action="store_true", help="one server and two, over one PostgreSQL and one Chroma"
     )
     several.add_argument("--workers", action="store_true", help="one worker and two, over one home")
-    parser.add_argument("--askers", type=int, nargs="+", default=CROWDS, help="at once, of several servers or workers")
+    parser.add_argument(
+        "--askers", type=int, nargs="+", default=CROWDS, help="at once, of several servers or workers"
+    )
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

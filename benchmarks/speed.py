@@ -2,16 +2,18 @@ r"""What a question takes of a processor beside a model that answers at once, an
 
     python benchmarks/speed.py [--questions 30] [--rounds 2] [--work FOLDER] [--served] [--json OUT]
 
-Four programs stay open and take turns at each question, so that a busy minute of the machine meets all of them: LLM
-mode over house_dev with pictures and recordings beside it, LLM mode over its texts alone, extractive mode over
-everything, and LangGraph's tutorial of corrective RAG over the texts (benchmarks/peers/tutorial.py, needs
-langchain-chroma). Each has answered other questions before, and meets a question once in a round. The model is
-scripted, in the process; with `--served` it stands behind an OpenAI-compatible server on loopback. Vectors come from
-the embedded encoder.
+Four programs stay open and take turns at each question, so that a busy minute of the machine meets all of
+them: LLM mode over house_dev with pictures and recordings beside it, LLM mode over its texts alone,
+extractive mode over everything, and LangGraph's tutorial of corrective RAG over the texts
+(benchmarks/peers/tutorial.py, needs langchain-chroma). Each has answered other questions before, and meets a
+question once in a round. The model is scripted, in the process; with `--served` it stands behind an
+OpenAI-compatible server on loopback. Vectors come from the embedded encoder.
 
-Counted are, of a question: SQL statements, transactions, supersteps, runs of nodes, hops to a thread, scorings of a
-pool. `twenty at once` is the wall time of twenty questions beside a model that takes 0.2 s. `digest` stands for all
-prompts and answers of a round: a change that is meant to change nothing leaves it. Libraries are kept in `--work`.
+Counted are, of a question: SQL statements, transactions, supersteps, runs of nodes, hops to a thread,
+scorings of a pool. `twenty at once` is the wall time of twenty questions beside a model that takes 0.2 s.
+`digest` stands for all
+prompts and answers of a round: a change that is meant to change nothing leaves it. Libraries are kept in
+`--work`.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ Ask = Callable[[str], Awaitable[str]]
 
 def questions(count: int) -> tuple[list[str], list[str]]:
     """Return the questions that are measured, and as many others to warm up with, drawn by the digest of their id."""
-    rows = [json.loads(line) for line in (DATA / "house_dev" / "questions.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in (DATA / "house_dev" / "questions.jsonl").read_text("utf-8").splitlines()
+    ]
     alone = [r for r in rows if not r["previous"]]
     drawn = sorted(alone, key=lambda r: hashlib.sha256(r["id"].encode()).hexdigest())
     asked = [r["question"] for r in drawn[: 2 * count]]
@@ -267,7 +271,9 @@ class Program:
             env |= {"RAGWEAVE_CHAT_CACHE": "false", "PEER_URL": url}
         # Where a word lies in a table costs a process more or less: alike for all.
         env |= {"PYTHONHASHSEED": "0", "RAGWEAVE_HOME": f"{work}/home"}
-        self._process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(
+            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def __call__(self, **given: Any) -> dict[str, Any]:
         """Send a line, and return what it prints."""
@@ -290,11 +296,16 @@ def cold(work: Path) -> dict[str, float]:
     env = {**os.environ, "RAGWEAVE_HOME": f"{work}/home"}
     asked = questions(1)[0][0]
     found = {}
-    for name, given in {"--help": ["--help"], "ask": ["ask", asked, "-l", "texts", "--mode", "extractive"]}.items():
+    for name, given in {
+        "--help": ["--help"],
+        "ask": ["ask", asked, "-l", "texts", "--mode", "extractive"],
+    }.items():
         spent = []
         for _ in range(5):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run([sys.executable, "-m", "ragweave", *given], env=env, capture_output=True, check=False)
+            subprocess.run(
+                [sys.executable, "-m", "ragweave", *given], env=env, capture_output=True, check=False
+            )
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         found[f"ragweave {name}, cold: processor s"] = median(spent)

@@ -1,6 +1,7 @@
 """What indexing a folder and asking it take of a processor, each in a process of its own, and what lies on the disk.
 
-Run `python benchmarks/store.py FOLDER [RUNS]`. The middle of the runs counts, in seconds of all processes together.
+Run `python benchmarks/store.py FOLDER [RUNS]`. The middle of the runs counts, in seconds of all processes
+together.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-QUESTIONS = ("Which heating system does the house have?", "When was the house built?", "What does the insurance cover?")
+QUESTIONS = (
+    "Which heating system does the house have?",
+    "When was the house built?",
+    "What does the insurance cover?",
+)
 ASK_OFTEN = """
 import asyncio, sys, time
 from ragweave.corpora.store.library import open_library

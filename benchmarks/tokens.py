@@ -19,14 +19,19 @@ from ragweave.tests.support.server import ScriptedServer
 HERE = Path(__file__).parent
 SETS = ("fieldlab", "canalboat")
 QUESTIONS = 30
-ANSWER = "Final Answer: The papers speak of this at some length and name who did it [1]. Another one adds a detail [2]."
+ANSWER = (
+    "Final Answer: The papers speak of this at some length and name who did it [1]. Another one adds a detail"
+    " [2]."
+)
 
 
 def react(request: Any) -> str:
     """Answer a question, and judge what another version of the check asks for."""
     if "numbered documents" in request.prompt:
         return ANSWER
-    return json.dumps({"verdicts": [{"n": n, "passage": 0, "words": "", "verdict": "not stated"} for n in range(1, 6)]})
+    return json.dumps(
+        {"verdicts": [{"n": n, "passage": 0, "words": "", "verdict": "not stated"} for n in range(1, 6)]}
+    )
 
 
 async def measured(name: str, server: ScriptedServer) -> tuple[float, float, float]:
@@ -42,13 +47,17 @@ async def measured(name: str, server: ScriptedServer) -> tuple[float, float, flo
     if hasattr(server, "checks"):
         server.checks.clear()
     answers = [len(r.prompt) // 4 for r in sent if "numbered documents" in r.prompt]
-    checks = [len(r.prompt) // 4 for r in sent if "sentences of" in r.prompt.lower() and "You check" in r.prompt]
+    checks = [
+        len(r.prompt) // 4 for r in sent if "sentences of" in r.prompt.lower() and "You check" in r.prompt
+    ]
     return sum(answers) / len(rows), sum(checks) / max(1, len(checks)), len(answers) / len(rows)
 
 
 async def main(names: list[str]) -> None:
     """Print a row a set."""
-    print("| set | tokens of the answer | tokens of a call of the check | together | calls but for the check |")
+    print(
+        "| set | tokens of the answer | tokens of a call of the check | together | calls but for the check |"
+    )
     print("|---|---|---|---|---|")
     with ScriptedServer(react=react) as server, tempfile.TemporaryDirectory() as home:
         given = {"HOME": home, "CHAT": "openai:small", "CHAT_URL": server.base_url, "CHAT_CACHE": "false"}

@@ -1,10 +1,11 @@
 """Figures of taking videos in: speed of each stage, memory, bytes, word error rate, cost of length.
 
-    python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and together
-    python benchmarks/video.py words SOUND TEXT     word error rate and processor time, against a text or subtitles
-    python benchmarks/video.py sure SOUND           what is marked as doubtful of speech in noise, and what is wrong
-    python benchmarks/video.py questions FOLDER     its qa.jsonl in `search` and `ask`, without a chat model
-    python benchmarks/video.py length FILM HOURS    loops of a film of growing length: does the cost of an hour grow?
+    python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and
+    together python benchmarks/video.py words SOUND TEXT     word error rate and processor time, against a
+    text or subtitles python benchmarks/video.py sure SOUND           what is marked as doubtful of speech in
+    noise, and what is wrong python benchmarks/video.py questions FOLDER     its qa.jsonl in `search` and
+    `ask`, without a chat model python benchmarks/video.py length FILM HOURS    loops of a film of growing
+    length: does the cost of an hour grow?
 
 Wall seconds on a shared machine say little; the seconds of the processors stand beside them.
 """
@@ -124,7 +125,10 @@ def speed(folder: Path) -> None:
 
 
 def _row(name: str, seconds: float, wall: float, used: float) -> None:
-    print(f"{name:28} {wall:6.1f} s wall, {used:6.1f} s of processor, {seconds / max(wall, 1e-9):6.1f} x real time")
+    print(
+        f"{name:28} {wall:6.1f} s wall, {used:6.1f} s of processor, {seconds / max(wall, 1e-9):6.1f} x real"
+        " time"
+    )
 
 
 def _whole(folder: Path, total: float) -> None:
@@ -205,14 +209,17 @@ def words(heard: Path, told: Path) -> None:
     print(f"word error rate {_distance(a, b) / len(a):.3f} ({len(a)} words told, {len(b)} heard)")
     print(f"content words: recall {len(wanted & got) / len(wanted):.2f}, ", end="")
     print(f"precision {len(wanted & got) / max(1, len(got)):.2f}")
-    print(f"processor: {used:.1f} s to find speech, {spent[1]:.1f} s to hear it, {wall + spent[0]:.1f} s wall in all")
+    print(
+        f"processor: {used:.1f} s to find speech, {spent[1]:.1f} s to hear it, {wall + spent[0]:.1f} s wall"
+        " in all"
+    )
 
 
 def sure(heard: Path) -> None:
     """Print how many sentences of speech in noise are marked as doubtful, by how many of their words are wrong.
 
-    Noise of another strength lies over each three seconds, so that clear and drowned speech share a window. A sentence
-    is compared with what is heard at its seconds without the noise.
+    Noise of another strength lies over each three seconds, so that clear and drowned speech share a window. A
+    sentence is compared with what is heard at its seconds without the noise.
     """
     import numpy as np
 
@@ -258,7 +265,9 @@ def questions(folder: Path) -> None:
     async def run() -> None:
         await index(films)
         timed = [q for q in asked if q.at is not None]
-        count = dict.fromkeys(("search: first is the moment", "search: answer in the first", "search: in three"), 0)
+        count = dict.fromkeys(
+            ("search: first is the moment", "search: answer in the first", "search: in three"), 0
+        )
         count |= dict.fromkeys(("ask: answer shown", "ask: cites the moment", "ask: answers with a doubt"), 0)
 
         def near(place: Any, q: Any) -> bool:
@@ -268,7 +277,9 @@ def questions(folder: Path) -> None:
         for q in asked:
             found = await asearch(q.text)
             holds = [any(fold(a) in fold(e["text"]) for a in q.answers) for e in found[:3]]
-            count["search: first is the moment"] += q in timed and bool(found) and near(found[0]["locator"], q)
+            count["search: first is the moment"] += (
+                q in timed and bool(found) and near(found[0]["locator"], q)
+            )
             count["search: answer in the first"] += any(holds[:1])
             count["search: in three"] += any(holds)
             answer = await aask(q.text, context=Context(mode="extractive"))
@@ -298,8 +309,8 @@ def _distance(a: list[str], b: list[str]) -> int:
 def length(film: Path, hours: float) -> None:
     """Index loops of a film of growing length and print the cost of an hour of each; nobody listens or reads.
 
-    Decoding, comparing, storing frames, cutting, embedding and committing take part; hearing and reading cost the same
-    for every second by their nature, and would take the larger part of an hour here.
+    Decoding, comparing, storing frames, cutting, embedding and committing take part; hearing and reading cost
+    the same for every second by their nature, and would take the larger part of an hour here.
     """
     from ragweave.corpora.video.ffmpeg import binary
 
@@ -309,7 +320,17 @@ def length(film: Path, hours: float) -> None:
             films = Path(folder) / "films"
             films.mkdir()
             looped = films / f"loop{film.suffix}"
-            command = [binary(), "-v", "error", "-stream_loop", "-1", "-i", str(film), "-t", str(share * 3600)]
+            command = [
+                binary(),
+                "-v",
+                "error",
+                "-stream_loop",
+                "-1",
+                "-i",
+                str(film),
+                "-t",
+                str(share * 3600),
+            ]
             subprocess.run([*command, "-c", "copy", str(looped)], check=True)
             beside = film.with_suffix(".vtt")
             if beside.exists():
@@ -337,8 +358,9 @@ def one(folder: str) -> None:
     hours = examine(film, demuxer_of(film)).duration / 3600
     size = _size(home / "libraries")
     print(
-        f"{hours:5.2f} h: {wall / hours:6.0f} s wall and {used / hours:6.0f} s of processor an hour, peak {peak} MiB, "
-        f"{size / 1e6 / hours:6.1f} MB an hour, {asyncio.run(counts())}, failed {len(report.failed)}",
+        f"{hours:5.2f} h: {wall / hours:6.0f} s wall and {used / hours:6.0f} s of processor an hour, peak"
+        f" {peak} MiB, {size / 1e6 / hours:6.1f} MB an hour, {asyncio.run(counts())}, failed"
+        f" {len(report.failed)}",
         flush=True,
     )
 

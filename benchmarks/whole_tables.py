@@ -44,7 +44,9 @@ class Played:
         results = [(n, text) for n, _, text in documents if text.startswith("Result of: ")]
         if results:
             n, text = results[-1]
-            body = text.split("\n")[next(i for i, s in enumerate(text.split("\n")) if s.startswith("Counted")) + 1 :]
+            body = text.split("\n")[
+                next(i for i, s in enumerate(text.split("\n")) if s.startswith("Counted")) + 1 :
+            ]
             values = [s for s in body if not s.startswith(("Note: ", "No row"))][1:]
             return "Final Answer: " + "\n".join(f"- {value} [{n}]" for value in values)
         stem = self.row["table"].split(".")[0]
@@ -61,7 +63,10 @@ class Played:
         stem = self.row["table"].split(".")[0]
         return sum(
             any(
-                stem in title and not _OF.search(title) and 0 < text.count(" | ") and text.count("\n") < self.total
+                stem in title
+                and not _OF.search(title)
+                and 0 < text.count(" | ")
+                and text.count("\n") < self.total
                 for _, title, text in _DOCUMENT.findall(prompt)
                 if not text.startswith("Result of: ")
             )
@@ -76,7 +81,9 @@ def is_right(truth: Any, answer: str) -> bool:
         return len(lines) == len(truth) and all(any(str(t) in line for line in lines) for t in truth)
     if isinstance(truth, str):
         return truth in answer
-    said = [float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*(?:\.\d+)?", re.sub(r"\[\d+\]", "", answer))]
+    said = [
+        float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*(?:\.\d+)?", re.sub(r"\[\d+\]", "", answer))
+    ]
     return any(abs(n - truth) < 0.006 for n in said)
 
 

@@ -78,7 +78,9 @@ def set_out(sign: str, before: str | None, text: str, marks: str = "") -> str:
     if before is None:
         gap = ""
     elif sign.strip() or before.strip():
-        kinds = [{"|": "row", "`": "code"}.get(s[:1], "item" if s.strip() else "prose") for s in (before, sign)]
+        kinds = [
+            {"|": "row", "`": "code"}.get(s[:1], "item" if s.strip() else "prose") for s in (before, sign)
+        ]
         gap = "\n" if kinds in (["row", "row"], ["item", "item"]) else "\n\n"
     else:
         gap = sign or " "
@@ -104,8 +106,8 @@ def told(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> s
 def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     """Return a sentence as it follows another, with the numbers of its sources and its mark.
 
-    One that its source contradicts is struck out, and followed by what the source says. A quote stands in Markdown
-    below its `title`, the words that match in bold.
+    One that its source contradicts is struck out, and followed by what the source says. A quote stands in
+    Markdown below its `title`, the words that match in bold.
     """
     signs = "".join(f"[{n}]" for n in sentence.citations)
     if sentence.support == "quoted":

@@ -19,7 +19,13 @@ _SAYS = 300
 """Characters of what a source says against a sentence, at most."""
 SHOWN_IF_STRICT: tuple[Support, ...] = ("verified", "computed")
 """Marks of the sentences that a strict answer shows."""
-CONFIDENCE: dict[Support, float] = {"verified": 1.0, "computed": 1.0, "follows": 0.7, "model": 0.5, "disputed": 0.5}
+CONFIDENCE: dict[Support, float] = {
+    "verified": 1.0,
+    "computed": 1.0,
+    "follows": 0.7,
+    "model": 0.5,
+    "disputed": 0.5,
+}
 """Confidence that goes with a mark; any other has none."""
 
 Quoted = tuple[Strip, str]
@@ -32,7 +38,8 @@ class AnswerBuilder:
     Args:
         emit: shows a sentence with the citations that it rests on.
         rows: evidence of the turn, by id.
-        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a sentence.
+        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a
+            sentence.
         mark: shows the mark of a sentence that was shown before, by its number from 1.
         strict: what a chat model wrote is shown only once it is verified.
         checked: what a chat model wrote waits for its mark; else it stays unchecked.
@@ -112,8 +119,8 @@ class AnswerBuilder:
     ) -> None:
         """Give sentence number `n` its mark, and the citations that decide it.
 
-        A number that no other sentence cites is kept for what decides, whatever passage that is, for it was shown. The
-        sources that the sentence names and that decide nothing stay behind those that do.
+        A number that no other sentence cites is kept for what decides, whatever passage that is, for it was
+        shown. The sources that the sentence names and that decide nothing stay behind those that do.
         """
         before = self.sentences[n - 1]
         elsewhere = {i for s in self.sentences if s is not before for i in (*s.citations, *s.against)}
@@ -177,11 +184,14 @@ class AnswerBuilder:
     def show(self, text: str, support: Support, rests: Sequence[Quoted], sign: str = "") -> None:
         """Show a sentence with the words that it rests on.
 
-        Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was not sure.
+        Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was
+        not sure.
         """
         self._show_frames()
         used = {c.n: c for c in (self._cite(*q) for q in rests)}
-        text = as_heard(text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator()))
+        text = as_heard(
+            text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator())
+        )
         confidence = CONFIDENCE.get(support, 0.0)
         made = Sentence(text=text, support=support, citations=tuple(used), confidence=confidence, sign=sign)
         self._add(made, list(used.values()))
@@ -212,7 +222,9 @@ class AnswerBuilder:
 
     def nearest(self) -> None:
         """Cite the best of what was found, where no sentence is shown and nothing came close."""
-        best = sorted(self._rows.values(), key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"]))
+        best = sorted(
+            self._rows.values(), key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"])
+        )
         for row in best[:NEAREST]:
             self.note(as_strip(row))
 

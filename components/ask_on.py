@@ -1,8 +1,8 @@
 """What to search next without a model: what the best passages leave open.
 
 A question of several hops is recognised by what was found: words of it that neither of the best two passages
-holds, while they name other documents of the library. The next round searches the open words together with each
-name. No word of any language decides. docs/results.md has the figures.
+holds, while they name other documents of the library. The next round searches the open words together with
+each name. No word of any language decides. docs/results.md has the figures.
 """
 
 from __future__ import annotations

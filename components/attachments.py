@@ -1,7 +1,7 @@
 """Pictures that come with a question: what they show becomes part of the question, as data.
 
-The state holds their ids alone. Their pixels and words stay in this process, where the door that took them put them,
-until the question is framed.
+The state holds their ids alone. Their pixels and words stay in this process, where the door that took them
+put them, until the question is framed.
 """
 
 from __future__ import annotations

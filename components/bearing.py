@@ -22,8 +22,9 @@ _MOST = 120
 async def bearing(library: Library, item: Item, question: str, most: int) -> str:
     """Return the beginning of an item and its stretches that bear on a question most, in their order.
 
-    A stretch is three sentences, or rows of a table, none of them cut; together they have at most `most` characters. Of
-    an item that is mostly a table one stretch of rows is returned: a statement reads the others.
+    A stretch is three sentences, or rows of a table, none of them cut; together they have at most `most`
+    characters. Of an item that is mostly a table one stretch of rows is returned: a statement reads the
+    others.
     """
     spans = stretches(item.text)
     rows = sum(b - a for a, b in spans if tables.is_row(item.text[a:b].partition("\n")[0]))

@@ -1,8 +1,8 @@
 """Check an answer: one call of a model judges every sentence, and a verdict counts only if its grounds hold it.
 
-A model proves that it was reading in three ways. Before it checks anything it passes an exam (`exam.py`); each call
-carries a false and a true control sentence (`controls.py`); and the words that it copies must be in a shown passage and
-hold what the sentence states (`grounds.py`). There is no second way to be verified.
+A model proves that it was reading in three ways. Before it checks anything it passes an exam (`exam.py`);
+each call carries a false and a true control sentence (`controls.py`); and the words that it copies must be in
+a shown passage and hold what the sentence states (`grounds.py`). There is no second way to be verified.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ _WORST: tuple[Said, ...] = ("contradicted", "disputed", "not stated", "follows",
 """Of several verdicts on one sentence the first of these counts."""
 
 FAILED = (
-    "The model that checks answers failed its control sentences twice; the sentences of this answer are not checked."
+    "The model that checks answers failed its control sentences twice; the sentences of this answer are not"
+    " checked."
 )
 UNREAD = "The verdicts of the model that checks answers could not be read; this answer is not checked."
 
@@ -102,7 +103,9 @@ class CheckedAnswer(NamedTuple):
 NOT_CHECKED = Mark("unchecked")
 
 
-async def check(run: RunContext, question: str, said: Sequence[Claim], sources: Sequence[CheckSource]) -> CheckedAnswer:
+async def check(
+    run: RunContext, question: str, said: Sequence[Claim], sources: Sequence[CheckSource]
+) -> CheckedAnswer:
     """Judge the sentences of an answer in one call, and once more if the control sentences of the call fail.
 
     Args:
@@ -113,7 +116,9 @@ async def check(run: RunContext, question: str, said: Sequence[Claim], sources: 
     """
     texts = [s.text for s in said]
     cited = [s.cited for s in said]
-    shown = [ShownPassage(s.title, part) for s, part in zip(sources, _read(question, said, sources), strict=True)]
+    shown = [
+        ShownPassage(s.title, part) for s, part in zip(sources, _read(question, said, sources), strict=True)
+    ]
     used: list[str] = []
     for attempt in range(_TRIES):
         laid = lay(question, shown, texts, cited, attempt, used)
@@ -140,7 +145,11 @@ def judged(claim: Claim, rows: Sequence[Verdict], sources: Sequence[CheckSource]
     found = [find(row.words, texts, row.passage) for row in rows if row.verdict == worst]
     rests = tuple(dict.fromkeys(g for g in found if g is not None))
     if worst == "contradicted":
-        return Mark("contradicted", rests, rests) if rests else Mark("unverified", why="no passage has the words")
+        return (
+            Mark("contradicted", rests, rests)
+            if rests
+            else Mark("unverified", why="no passage has the words")
+        )
     if worst == "disputed":
         return _disputed(claim, rows, rests, sources, question)
     if not rests or (worst == "follows" and None in found):
@@ -251,11 +260,15 @@ def cut(text: str, said: Sequence[str], question: str, limit: int) -> str:
 def _by_worth(said: Sequence[str], question: str, have: Sequence[set[str]]) -> list[int]:
     """Return the numbers of parts, the best of each sentence in turns, then the next best of each."""
     asked = set(content_terms(question))
-    rare = {t: 1 / (1 + sum(t in part for part in have)) for t in asked.union(*(content_terms(s) for s in said))}
+    rare = {
+        t: 1 / (1 + sum(t in part for part in have)) for t in asked.union(*(content_terms(s) for s in said))
+    }
     orders = []
     for sentence in said:
         wanted = set(content_terms(sentence))
-        worth = [sum(rare[t] for t in part & wanted) + 0.3 * sum(rare[t] for t in part & asked) for part in have]
+        worth = [
+            sum(rare[t] for t in part & wanted) + 0.3 * sum(rare[t] for t in part & asked) for part in have
+        ]
         orders.append(sorted(range(len(have)), key=lambda n, worth=worth: (-worth[n], n)))  # type: ignore[misc]
     return list(dict.fromkeys(n for turn in zip(*orders, strict=True) for n in turn))
 

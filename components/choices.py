@@ -14,9 +14,9 @@ _LETTERED = re.compile(r"(?:(?<=\s)|^)\(?([A-Z])\s?[).:、．](?=\s|\S{2})\s*", 
 def options_of(question: str) -> tuple[str, tuple[str, ...]]:
     """Return a question without its options, and the options in the order of their letters.
 
-    Options are lettered from A without a gap, in brackets or before a full stop, colon or bracket, on lines of their
-    own or one after the other; there are at least two, and all differ. Where that is not so there are none, and the
-    question is returned whole.
+    Options are lettered from A without a gap, in brackets or before a full stop, colon or bracket, on lines
+    of their own or one after the other; there are at least two, and all differ. Where that is not so there
+    are none, and the question is returned whole.
 
     >>> options_of("Which is the largest? A) Mars B) Jupiter")
     ('Which is the largest?', ('Mars', 'Jupiter'))

@@ -144,7 +144,9 @@ def _plain(m: re.Match[str]) -> str:
 
 def _pair(m: re.Match[str]) -> str:
     found = numbers_in(m[2].strip("[]()【】 "))
-    if found is None or (m[1].lower() in ("sup", "small", "span", "a") and _MEASURED.search(m.string[: m.start()])):
+    if found is None or (
+        m[1].lower() in ("sup", "small", "span", "a") and _MEASURED.search(m.string[: m.start()])
+    ):
         return m.group()
     return _marks(found[0])
 

@@ -1,8 +1,8 @@
 """The mark `computed`: the statement of a result is run again, and a sentence is compared with what it gives.
 
-Every number of the sentence must be one of the result, of the rows counted, or of the statement; no model is asked. If
-the sentence names rows of the result, its numbers must be those of the row named before them, or all of the row named
-behind them.
+Every number of the sentence must be one of the result, of the rows counted, or of the statement; no model is
+asked. If the sentence names rows of the result, its numbers must be those of the row named before them, or
+all of the row named behind them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ async def mark_computed(run: RunContext, builder: AnswerBuilder, rows: Mapping[s
     """
     same: dict[str, bool] = {}
     for n, sentence in enumerate(builder.sentences, 1):
-        cited = {c.id for c in builder.citations if c.n in sentence.citations} if sentence.support == "pending" else ()
+        cited = (
+            {c.id for c in builder.citations if c.n in sentence.citations}
+            if sentence.support == "pending"
+            else ()
+        )
         for row in (rows[i] for i in cited if i in rows and "computed" in rows[i]):
             if row["id"] not in same:
                 same[row["id"]] = await is_same(run, row["computed"])
@@ -72,7 +76,9 @@ def holds(sentence: str, computed: Computed) -> bool:
         *_texts(computed["statement"]),
     ]
     low = sentence.casefold()
-    places = [(low.find(cell.casefold()), n) for n, row in enumerate(rows) for cell in row if _names(cell, low)]
+    places = [
+        (low.find(cell.casefold()), n) for n, row in enumerate(rows) for cell in row if _names(cell, low)
+    ]
     said = [m for m in _NUMBER.finditer(_DAY.sub(_blank, sentence)) if not _within(m.start(), rows, low)]
     days = _DAY.findall(sentence)
     flat = "\n".join([*free, *(cell for row in rows for cell in row)])
@@ -96,7 +102,9 @@ def _by_side(
         if _is_in(m.group(), free):
             continue
         near = (
-            [n for at, n in places if at < m.start()][-1:] if before else [n for at, n in places if at > m.start()][:1]
+            [n for at, n in places if at < m.start()][-1:]
+            if before
+            else [n for at, n in places if at > m.start()][:1]
         )
         if not near or not _is_in(m.group(), rows[near[0]]):
             return False

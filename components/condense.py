@@ -24,10 +24,13 @@ _NAMED = (
     r"(?:(?:stand-?alone|self-contained|rewritten|rephrased|reformulated|condensed|new|final|last)\s+)*"
     r"(?:question|query|turn|frage|pregunta|domanda|问题|質問)"
 )
-_LABEL = re.compile(rf"(?:(\*\*|__|[*_`])\s*{_NAMED}(?:\s*[:：]\s*\1|\1\s*[:：])|{_NAMED}\s*[:：])\s*(?=\S)", re.I)
+_LABEL = re.compile(
+    rf"(?:(\*\*|__|[*_`])\s*{_NAMED}(?:\s*[:：]\s*\1|\1\s*[:：])|{_NAMED}\s*[:：])\s*(?=\S)", re.I
+)
 """What some models put before the question, in bold or not."""
 _AROUND = tuple(
-    pair.split() for pair in "** **|__ __|* *|_ _|` `|\" \"|' '|“ ”|„ “|” ”|‘ ’|« »|» «|「 」|『 』".split("|")
+    pair.split()
+    for pair in "** **|__ __|* *|_ _|` `|\" \"|' '|“ ”|„ “|” ”|‘ ’|« »|» «|「 」|『 』".split("|")
 )
 """What some models put around it: what opens, and what closes."""
 _KEY = re.compile(r"question|query|turn|rewrit|output|text|frage|问题", re.I)
@@ -89,7 +92,9 @@ def _standalone(text: str, question: str, talk: Talk) -> str | None:
     # A reply far longer than the turn is an answer or a refusal, not a question.
     if not 0 < len(reply) <= max(400, 4 * len(question)) or "\n" in reply:
         return None
-    refused = reply.strip(" .!").lower() == "unknown" or (REFUSES.match(reply) and not REFUSES.match(question))
+    refused = reply.strip(" .!").lower() == "unknown" or (
+        REFUSES.match(reply) and not REFUSES.match(question)
+    )
     return None if refused or not _goes_on(reply, question, [text for _, text in talk.messages]) else reply
 
 
@@ -105,7 +110,12 @@ def bare(reply: str) -> str:
         text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
         for opens, closes in _AROUND:
             inner = text[len(opens) : -len(closes)]
-            if text == f"{opens}{inner}{closes}" and inner.strip() and opens not in inner and closes not in inner:
+            if (
+                text == f"{opens}{inner}{closes}"
+                and inner.strip()
+                and opens not in inner
+                and closes not in inner
+            ):
                 text = inner.strip()
         if text == before:
             return text

@@ -1,4 +1,7 @@
-"""Per-run knobs. They become the form in Studio; secrets and addresses live in the environment, never here."""
+"""Per-run knobs.
+
+They become the form in Studio; secrets and addresses live in the environment, never here.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ _ALIKE = 0.75
 
 
 class Context(BaseModel):
-    """What a caller may set for one run. Bounds are enforced; defaults answer well on a laptop without any key."""
+    """What a caller may set for one run.
+
+    Bounds are enforced; defaults answer well on a laptop without any key.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     _turns: OrderedDict[str, Any] = PrivateAttr(default_factory=OrderedDict)
@@ -45,19 +51,26 @@ class Context(BaseModel):
     library: str = Field("default", min_length=1, max_length=200, description="Name of the library to ask.")
     mode: Mode = Field(
         "auto",
-        description="extractive quotes the closest passages, llm has the chat model write, auto is llm where one is "
-        "configured.",
+        description=(
+            "extractive quotes the closest passages, llm has the chat model write, auto is llm where one is "
+            "configured."
+        ),
     )
     model: str = Field(
         "",
         max_length=200,
         description="Chat model that answers, of RAGWEAVE_CHATS; empty: RAGWEAVE_CHAT.",
     )
-    fresh: bool = Field(False, description="Call the chat model for every step, also where a reply of it is kept.")
+    fresh: bool = Field(
+        False, description="Call the chat model for every step, also where a reply of it is kept."
+    )
     effort: Effort = Field(
         "normal",
-        description="low searches one round and never in other words; high has a chat model grade, rewrites also what "
-        "looks ambiguous, shows more passages and asks on for up to five rounds. Knobs that are set besides win.",
+        description=(
+            "low searches one round and never in other words; high has a chat model grade, rewrites also what"
+            " looks ambiguous, shows more passages and asks on for up to five rounds. Knobs that are set"
+            " besides win."
+        ),
     )
     preset: Preset = Field(
         "none", description="Settings of a published run of one method; knobs that are set besides win."
@@ -65,18 +78,26 @@ class Context(BaseModel):
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
     route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
         "auto",
-        description="auto is local, which searches every corpus of a library of several media and weighs finds by its "
-        "confidence; hard takes its best corpora alone; unified orders all as one.",
+        description=(
+            "auto is local, which searches every corpus of a library of several media and weighs finds by its"
+            " confidence; hard takes its best corpora alone; unified orders all as one."
+        ),
     )
     grade_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
         "auto", description="Evaluator for the verdict; auto is local."
     )
-    corpora: tuple[Corpus, ...] = Field((), description="Search only these corpora; empty lets the router decide.")
-    sources: tuple[str, ...] = Field((), max_length=200, description="Search only these source ids; empty means all.")
+    corpora: tuple[Corpus, ...] = Field(
+        (), description="Search only these corpora; empty lets the router decide."
+    )
+    sources: tuple[str, ...] = Field(
+        (), max_length=200, description="Search only these source ids; empty means all."
+    )
     videos: tuple[str, ...] = Field(
         (), max_length=200, description="Search only these recordings: file names, titles, or ids of sources."
     )
-    collection: str = Field("", max_length=4_000, description="Search only sources in this folder and below it.")
+    collection: str = Field(
+        "", max_length=4_000, description="Search only sources in this folder and below it."
+    )
     from_time: float | None = Field(None, ge=0, description="Search recordings only from this second on.")
     to_time: float | None = Field(None, ge=0, description="Search recordings only up to this second.")
     look: Literal["auto", "off"] = Field(
@@ -85,16 +106,26 @@ class Context(BaseModel):
     )
     answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
         "auto",
-        description="Full sentences, a few words, or an option's letter; "
-        "auto takes the letter where the question states its options.",
+        description=(
+            "Full sentences, a few words, or an option's letter; "
+            "auto takes the letter where the question states its options."
+        ),
     )
-    choices: tuple[str, ...] = Field((), max_length=26, description="Answers to choose from: multiple choice.")
+    choices: tuple[str, ...] = Field(
+        (), max_length=26, description="Answers to choose from: multiple choice."
+    )
     top_k: int | None = Field(
-        None, ge=1, le=50, description="Items kept per hop after fusion, none of them a part of another; empty: 8."
+        None,
+        ge=1,
+        le=50,
+        description="Items kept per hop after fusion, none of them a part of another; empty: 8.",
     )
-    rerank: bool = Field(True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names.")
+    rerank: bool = Field(
+        True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names."
+    )
     recency: Recency = Field(
-        "auto", description="Prefer newer documents always, never, or (auto) as the library and the question ask."
+        "auto",
+        description="Prefer newer documents always, never, or (auto) as the library and the question ask.",
     )
     max_hops: int = Field(3, ge=0, le=ROUNDS, description="Rounds of retrieval (Auto-RAG T).")
     max_recalls: int = Field(
@@ -104,7 +135,9 @@ class Context(BaseModel):
         "on", description="Check of each sentence by a chat model, in one call an answer; off checks nothing."
     )
     strict: bool = Field(False, description="Show only sentences that stand in a source.")
-    web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
+    web: Literal["off", "ask", "auto"] = Field(
+        "off", description="Web search: never, after consent, or when needed."
+    )
     sentences: int = Field(
         3,
         ge=0,
@@ -162,7 +195,8 @@ class Context(BaseModel):
 
         The context of another graph, of which this one is a node, may hold ours as its member `ragweave`.
 
-        `begun` is what was set when the turn began that the run goes on with: it holds where the run does not say.
+        `begun` is what was set when the turn began that the run goes on with: it holds where the run does not
+        say.
         """
         given = _own(getattr(runtime, "context", None), cls.model_fields)
         context = given if isinstance(given, cls) else cls(**given)
@@ -189,7 +223,9 @@ class Context(BaseModel):
             return self
         if self._joined is None or self._joined[0] != begun:  # once for all nodes of a run
             own = self.model_dump(exclude_unset=True)
-            joined = type(self).model_validate({**begun, **own, "method": {**method, **own.get("method", {})}})
+            joined = type(self).model_validate(
+                {**begun, **own, "method": {**method, **own.get("method", {})}}
+            )
             joined._turns, joined._files = self._turns, self._files
             self._joined = begun, joined
         return self._joined[1]
@@ -213,14 +249,18 @@ def _own(given: Any, knobs: Collection[str]) -> Any:
         return given or {}
     held = given.get(MEMBER) if isinstance(given, Mapping) else getattr(given, MEMBER, None)
     if held is not None and not isinstance(held, Context | Mapping):
-        raise InputError(f"the member {MEMBER} of the context is a {type(held).__name__}", "give a ragweave.Context")
+        raise InputError(
+            f"the member {MEMBER} of the context is a {type(held).__name__}", "give a ragweave.Context"
+        )
     if held is None and isinstance(given, Mapping):
         ours = any(name in knobs or get_close_matches(str(name), knobs, 1, _ALIKE) for name in given)
         return given if ours or not given else {}
     return held or {}
 
 
-def refused(error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md") -> InputError:
+def refused(
+    error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md"
+) -> InputError:
     """Return what to tell of settings that were refused: the first of them, and why."""
     first = error.errors()[0]
     name, why = ".".join(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")

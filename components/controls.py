@@ -1,7 +1,7 @@
 """Control sentences: one false and one true, made by rule from the passages of a call or taken from a written stock.
 
-A checker that was reading calls the false one contradicted and the true one supported. One that copies, guesses or
-skips does not, and its verdicts on the answer count for nothing.
+A checker that was reading calls the false one contradicted and the true one supported. One that copies,
+guesses or skips does not, and its verdicts on the answer count for nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from ragweave.components.plain_sentences import PlainSentence, is_name, opening_name, opens_well, parts, statements
+from ragweave.components.plain_sentences import (
+    PlainSentence,
+    is_name,
+    opening_name,
+    opens_well,
+    parts,
+    statements,
+)
 from ragweave.components.verdicts import ShownPassage, Verdict
 from ragweave.models import text
 from ragweave.models.doubt import is_bound
@@ -81,7 +88,8 @@ def lay(
 ) -> Laid:
     """Put one false and one true control among the sentences of an answer.
 
-    They come where the sentence behind them does not lean on the one before: its pronoun would mean something else.
+    They come where the sentence behind them does not lean on the one before: its pronoun would mean something
+    else.
 
     Args:
         question: what was asked.
@@ -122,11 +130,16 @@ def _number(control: Control, passages: list[ShownPassage]) -> int:
 
 
 def controls(
-    question: str, passages: Sequence[ShownPassage], answer: Sequence[str], seed: int, used: Collection[str] = ()
+    question: str,
+    passages: Sequence[ShownPassage],
+    answer: Sequence[str],
+    seed: int,
+    used: Collection[str] = (),
 ) -> tuple[Control, Control]:
     """Return a false and a true control.
 
-    A false one changes a value or a meaning, in turn by the seed. What the passages cannot give comes from the stock.
+    A false one changes a value or a meaning, in turn by the seed. What the passages cannot give comes from
+    the stock.
     """
     draw = random.Random(seed)
     said = {_plain_of(s) for s in (question, *answer, *used)}
@@ -135,7 +148,9 @@ def controls(
     values_first = seed % 2 == 0
     false, origin = _false(pool, passages, values_first, draw, said)
     copied = next((s for s in pool if s.text != origin), None)
-    stock = [row for row in _stock() if row["false"] not in used and row["true"] not in used] or list(_stock())
+    stock = [row for row in _stock() if row["false"] not in used and row["true"] not in used] or list(
+        _stock()
+    )
     row = draw.choice(stock)
     brings = ShownPassage(row["title"], row["text"])
     if false is None:
@@ -148,7 +163,8 @@ def controls(
 def held(control: Control, rows: Sequence[Verdict], passages: Sequence[ShownPassage]) -> bool:
     """Tell whether the verdict on a control is right.
 
-    The false one is contradicted or disputed, with words that stand in a passage; the true one supported or follows.
+    The false one is contradicted or disputed, with words that stand in a passage; the true one supported or
+    follows.
     """
     said = {row.verdict for row in rows}
     if control.true:
@@ -179,7 +195,9 @@ def _false(
 def _value(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
     """Put another number in the place of one, of the same passage if one has its form."""
     named = " ".join(text.names(s.text)).split()
-    places = [m for m in _NUMBER.finditer(s.text) if m.group() not in named and not is_bound(s.text[: m.start()])]
+    places = [
+        m for m in _NUMBER.finditer(s.text) if m.group() not in named and not is_bound(s.text[: m.start()])
+    ]
     if not places:
         return None
     m = draw.choice(places)
@@ -219,7 +237,9 @@ def _renamed(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Ra
     if not name or not _NUMBER.search(s.text):
         return None
     rest = s.terms - set(text.content_terms(name))
-    others = sorted({n for shown in passages for n in text.names(shown.text) if _can_replace(n, name, s, passages)})
+    others = sorted(
+        {n for shown in passages for n in text.names(shown.text) if _can_replace(n, name, s, passages)}
+    )
     free = [n for n in others if not any(_says_of(n, rest, part) for p in passages for part in parts(p.text))]
     if not free:
         return None

@@ -73,10 +73,14 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
     out: list[Round] = []
     before, (learnt, missing) = 0, known.plan or ("", "")
     for hop, fresh in zip(known.hops, shown(known.hops, texts, most), strict=True):
-        documents = tuple((before + n, *_titled(texts.get(i, ()), rows.get(i))) for n, i in enumerate(fresh, 1))
+        documents = tuple(
+            (before + n, *_titled(texts.get(i, ()), rows.get(i))) for n, i in enumerate(fresh, 1)
+        )
         recalled = bool(fresh) and all(i in texts and texts[i][0]["origin"] == "model" for i in fresh)
         also = tuple(hop.get("also", ()))
-        files = tuple(rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh)
+        files = tuple(
+            rows[i]["locator"].get("file", "") if i in rows and is_nested(rows[i]) else "" for i in fresh
+        )
         numbered = enumerate((i for r in out for i in r.shown), 1)
         searched = hop["corpora"] != ["table"]  # a result is of the round whose documents it is asked of
         found_again = [(n, i) for n, i in numbered if searched and i in rows and rows[i]["hop"] == hop["n"]]
@@ -84,7 +88,17 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         more = tuple(n for n, _ in found_again if n not in grown)
         weak = not found_again and (not fresh or hop.get("action") == "incorrect")
         made = Round(
-            hop["query"], learnt, missing, documents, recalled, also, tuple(fresh), files, weak, grown, more=more
+            hop["query"],
+            learnt,
+            missing,
+            documents,
+            recalled,
+            also,
+            tuple(fresh),
+            files,
+            weak,
+            grown,
+            more=more,
         )
         tables = {before + n: known.tables[i] for n, i in enumerate(fresh, 1) if i in known.tables}
         out.append(replace(made, tables=tables, rewrites=tuple(hop.get("rewrites", ()))))
@@ -118,14 +132,19 @@ def with_shown(known: Knowledge, most: int) -> list[Hop]:
 
 
 def conversation(
-    question: str, past: Sequence[Round], budget: int, told: str = "", sentences: int = 3, published: bool = False
+    question: str,
+    past: Sequence[Round],
+    budget: int,
+    told: str = "",
+    sentences: int = 3,
+    published: bool = False,
 ) -> Messages:
     """Return the messages of the conversation, within a budget of estimated tokens; what was shown stays as it was.
 
-    It is in our form, or as Auto-RAG is trained and asked (`published`). Where the last round brought nothing, what the
-    model has cited is sent again, and the rest by its name. Where they do not fit, the documents of the oldest rounds
-    are replaced by a line that names them (what was learnt from them stays); where the last round alone does not fit,
-    its documents are cut.
+    It is in our form, or as Auto-RAG is trained and asked (`published`). Where the last round brought
+    nothing, what the model has cited is sent again, and the rest by its name. Where they do not fit, the
+    documents of the oldest rounds are replaced by a line that names them (what was learnt from them stays);
+    where the last round alone does not fit, its documents are cut.
     """
     cited = {n for r in past[1:] for n in marks(marked(r.learnt))}
     if cited and past[-1].weak and not published:
@@ -141,7 +160,9 @@ def conversation(
             if n == 0 and r.query == question and not (r.learnt or r.missing or published):
                 messages[-1] = ("user", f"{messages[-1][1]}\n\n{documents}")
                 continue
-            messages.append(("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also), published=published)))
+            messages.append(
+                ("assistant", turn_of(r.learnt, r.missing, (r.query, *r.also), published=published))
+            )
             messages.append(("user", documents))
         fits = sum(tokens_of(text) for _, text in messages) <= budget
         if fits or (folded >= len(past) - 1 and length <= _SHORTEST):
@@ -179,12 +200,16 @@ def _fresh(r: Round, before: Sequence[Round]) -> Round:
 
 
 def documents_message(
-    r: Round, length: int = TEXT_LIMIT, folded: bool = False, published: int = 0, tables: dict[int, int] | None = None
+    r: Round,
+    length: int = TEXT_LIMIT,
+    folded: bool = False,
+    published: int = 0,
+    tables: dict[int, int] | None = None,
 ) -> str:
     """Return what a round brought, as the user's turn: `length` characters of each document, or its name alone.
 
-    `published` is the number of the round where they stand together as one document, as Auto-RAG shows them. `tables`
-    has the numbers under which tables were described, and is completed.
+    `published` is the number of the round where they stand together as one document, as Auto-RAG shows them.
+    `tables` has the numbers under which tables were described, and is completed.
     """
     if not (r.documents or r.left or r.grown or r.more):
         return NOTHING

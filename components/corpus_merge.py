@@ -1,8 +1,10 @@
 """Merge what several corpora found, each ranked by itself, with the router's confidence as prior.
 
-Scores of different corpora do not compare, and a question often does not tell where its answer lies. So a corpus is
-worth what Bayes says of it: the router's confidence, times the odds that the best it found is relevant. Its items share
-that by their ranks. The order of all of them as one pool, in which the router has no say, then counts half as much.
+Scores of different corpora do not compare, and a question often does not tell where its answer lies. So a
+corpus is
+worth what Bayes says of it: the router's confidence, times the odds that the best it found is relevant. Its
+items share that by their ranks. The order of all of them as one pool, in which the router has no say, then
+counts half as much.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ def blended(rows: Sequence[Evidence], joint: Mapping[str, float]) -> list[Eviden
     """Return merged items in the order of reciprocal ranks of theirs and of `joint` scores, which not all need have."""
     ranks = {id: n for n, id in enumerate(sorted(joint, key=lambda id: -joint[id]), 1)}
     scores = [
-        SAY / (FLAT + n) + (1 / (FLAT + ranks[r["id"]]) if r["id"] in ranks else 0) for n, r in enumerate(rows, 1)
+        SAY / (FLAT + n) + (1 / (FLAT + ranks[r["id"]]) if r["id"] in ranks else 0)
+        for n, r in enumerate(rows, 1)
     ]
     both = [Evidence(**{**row, "score": round(score, 6)}) for row, score in zip(rows, scores, strict=True)]
     return sorted(both, key=lambda row: (-row["score"], row["id"]))

@@ -1,7 +1,7 @@
 """Documents as a chat model reads them: whole, up to the budget of its prompt (UniversalRAG, section 3.2).
 
-A row of the state carries a window of a document. A document that was asked for as one is read from the store: the best
-first, with the largest share of the budget. Of what does not fit, the headings are told.
+A row of the state carries a window of a document. A document that was asked for as one is read from the
+store: the best first, with the largest share of the budget. Of what does not fit, the headings are told.
 """
 
 from __future__ import annotations
@@ -60,14 +60,19 @@ async def read_whole(
             whole[i] = await _read(library, item, windows[i], question, share)
             room -= len(whole[i]["text"])
             if budget < run.context.method.turn_tokens and len(whole[i]["text"]) < len(item.text):
-                run.meter.tell("documents", "The model reads little at once, so documents were shown to it in part.")
+                run.meter.tell(
+                    "documents", "The model reads little at once, so documents were shown to it in part."
+                )
     read = [whole.get(s["evidence"], s) if _is_window(s, rows) else s for s in strips]
     held = [(rounds[i], s["locator"].get("file"), " ".join(s["text"].split())) for i, s in whole.items()]
     return [s for s in read if not _is_held(s, rows, rounds, held)]
 
 
 def _is_held(
-    strip: Strip, rows: Mapping[str, Evidence], rounds: Mapping[str, int], held: Sequence[tuple[int, str | None, str]]
+    strip: Strip,
+    rows: Mapping[str, Evidence],
+    rounds: Mapping[str, int],
+    held: Sequence[tuple[int, str | None, str]],
 ) -> bool:
     """Tell whether a paragraph is in a document that its round, or an earlier one, shows."""
     row, said = rows.get(strip["evidence"]), " ".join(strip["text"].split())

@@ -16,8 +16,8 @@ TEXTUAL = ("paragraph", "document")
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
     """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
 
-    Items without text are never taken as the same. Of a picture the item counts about which most is written, of texts
-    the one with the latest date.
+    Items without text are never taken as the same. Of a picture the item counts about which most is written,
+    of texts the one with the latest date.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
@@ -56,6 +56,9 @@ def _sameness(item: Item) -> str:
 
 @lru_cache(maxsize=4_000)
 def _said(text: str) -> str:
-    """Return the digest of the words of a text; "" where it has none. Kept: the same items are found again."""
+    """Return the digest of the words of a text; "" where it has none.
+
+    Kept: the same items are found again.
+    """
     words = " ".join(fold(text).split())
     return digest(words) if words else ""

@@ -54,7 +54,9 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
         return {n - 1 for n in reply.same} if reply is not None else set()
 
     async def merge(things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
-        told = "\n\n".join(f"{n}.\n" + quote("\n".join((name, *said))) for n, (name, said) in enumerate(things, 1))
+        told = "\n\n".join(
+            f"{n}.\n" + quote("\n".join((name, *said))) for n, (name, said) in enumerate(things, 1)
+        )
         messages = load("merge_descriptions", things=told)
         good = partial(_reads, schema=MergedDescriptions)
         reply = await model.text(messages, node="entities", meter=meter, good=good)

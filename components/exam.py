@@ -156,7 +156,10 @@ async def sit(ask: Ask) -> ExamResult:
 
 async def _asked(ask: Ask, case: ExamCase) -> Rows | None:
     return await ask(
-        case.question, case.passages, [item.text for item in case.sentences], [item.cites for item in case.sentences]
+        case.question,
+        case.passages,
+        [item.text for item in case.sentences],
+        [item.cites for item in case.sentences],
     )
 
 
@@ -214,7 +217,10 @@ def _counted(ask: Ask, progress: Progress) -> Ask:
     judged_answers = 0
 
     async def counted(
-        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cites: Sequence[Sequence[int]]
+        question: str,
+        passages: Sequence[ShownPassage],
+        sentences: Sequence[str],
+        cites: Sequence[Sequence[int]],
     ) -> Rows | None:
         nonlocal judged_answers
         rows = await ask(question, passages, sentences, cites)
@@ -256,7 +262,9 @@ def _keep(key: _Key, result: ExamResult) -> None:
     draft = ""
     try:
         key.path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", encoding="utf-8", dir=key.path.parent, suffix=".part", delete=False) as file:
+        with NamedTemporaryFile(
+            "w", encoding="utf-8", dir=key.path.parent, suffix=".part", delete=False
+        ) as file:
             draft = file.name
             file.write(result.model_dump_json())
         os.replace(draft, key.path)

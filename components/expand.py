@@ -24,11 +24,13 @@ _LONGEST = 300
 """Characters of a rewrite; a longer line is prose."""
 
 _MARK = re.compile(
-    r"^\s*(?:[-*•–]+\s+|[-*•](?=\w)|[(\[]?\d{1,2}(?:[.):、](?!\d)|\])\s*|(?:query|question|查询|问题)\s*\d*\s*[:：.]\s*)+",
+    r"^\s*(?:[-*•–]+\s+|[-*•](?=\w)|[(\[]?\d{1,2}(?:[.):、"
+    r"](?!\d)|\])\s*|(?:query|question|查询|问题)\s*\d*\s*[:：.]\s*)+",
     re.I,
 )
 _ANNOUNCES = re.compile(
-    r"^(?:(?:sure|certainly|of course|absolutely|okay|ok|here|these are|below|the following|i(?:['’]ve| have| can)"
+    r"^(?:(?:sure|certainly|of course|absolutely|okay|ok|here|these are|below|the following|i(?:['’]ve| have|"
+    r" can)"
     r"|let me|hope)\b|好的|当然|以下|下面|这里是)",
     re.I,
 )
@@ -52,7 +54,10 @@ class Rewrites(BaseModel):
             return value.splitlines()
         if not isinstance(value, list):
             return value
-        inner = [next((v for v in q.values() if isinstance(v, str)), None) if isinstance(q, dict) else q for q in value]
+        inner = [
+            next((v for v in q.values() if isinstance(v, str)), None) if isinstance(q, dict) else q
+            for q in value
+        ]
         texts = [q for q in inner if isinstance(q, str)]
         if value and not texts:
             raise ValueError("no query")  # “[1] a query”, say, is a line and no list
@@ -89,22 +94,28 @@ async def by_model(run: RunContext, query: str) -> list[str] | None:
     if form in PUBLISHED:
         messages = load(f"queries_{form}", count=count, question=query)
         anywhere = form == "article"
-        text = await run.text(messages, good=lambda text: bool(clean(Rewrites.read(text), query, count, anywhere)))
+        text = await run.text(
+            messages, good=lambda text: bool(clean(Rewrites.read(text), query, count, anywhere))
+        )
         return clean(Rewrites.read(text), query, count, anywhere)
     others = await _other_languages(run, query)
     named = " and one in ".join(others)
-    language = f"Write one of them in {named}, the others in the language of the question." if others else _SAME
+    language = (
+        f"Write one of them in {named}, the others in the language of the question." if others else _SAME
+    )
     messages = load(form, count=count, question=query, language=language)
     anywhere = bool(others)
-    reply = await run.json(messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count, anywhere)))
+    reply = await run.json(
+        messages, Rewrites, good=lambda read: bool(clean(read.queries, query, count, anywhere))
+    )
     return None if reply is None else clean(reply.queries, query, count, anywhere)
 
 
 async def _other_languages(run: RunContext, query: str) -> list[str]:
     """Return the name of the library's most frequent language that is not the query's.
 
-    Few words hardly tell their language. If the guess is unsure, or none of the library's, its two most frequent
-    languages are named, so that the one in which most is written is never left out.
+    Few words hardly tell their language. If the guess is unsure, or none of the library's, its two most
+    frequent languages are named, so that the one in which most is written is never left out.
     """
     held = [code for code in await (await run.library()).languages() if code in NAMES]
     guess = guess_language(query)
@@ -117,7 +128,8 @@ def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -
     """Return what can be searched of a reply, at most `limit` lines.
 
     Dropped are numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, lines that only
-    announce others, and, unless they may be written `anywhere`, lines in a script of which the query has no letter.
+    announce others, and, unless they may be written `anywhere`, lines in a script of which the query has no
+    letter.
     """
     kept: dict[str, str] = {}
     asked = _key(query)

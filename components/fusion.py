@@ -29,8 +29,9 @@ def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking
     """Add weighted z-scores over all items that the lists hold together.
 
     Args:
-        lists: of one query over one corpus: weight, ranking, and what an item scores that the list lacks; None: as
-            much as its lowest. By words that is 0: otherwise a single hit would tell nothing, having no lower one.
+        lists: of one query over one corpus: weight, ranking, and what an item scores that the list lacks;
+            None: as much as its lowest. By words that is 0: otherwise a single hit would tell nothing, having
+            no lower one.
     """
     total = {item: 0.0 for _, ranking, _ in lists for item, _ in ranking}
     for weight, ranking, lacking in lists:
@@ -44,8 +45,8 @@ def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking
 def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) -> Ranking:
     """Mix what is written about pictures with what they show (UniversalRAG, section 3.3), both as z-scores.
 
-    An item's score is alpha of its visual and the rest of its text side where it has both, else the side that it has.
-    With `cosines` the scores are mixed as they are, which is the paper's own form.
+    An item's score is alpha of its visual and the rest of its text side where it has both, else the side that
+    it has. With `cosines` the scores are mixed as they are, which is the paper's own form.
     """
     sides = []
     for ranking in (text, visual):
@@ -73,7 +74,8 @@ def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:
 def ordered(scores: Mapping[str, float]) -> Ranking:
     """Sort by score, ties by id, so that equal runs give equal orders.
 
-    Scores are compared to twelve decimals: sums of the same parts in another order differ in their last digits.
+    Scores are compared to twelve decimals: sums of the same parts in another order differ in their last
+    digits.
     """
     return sorted(scores.items(), key=lambda row: (-round(row[1], 12), row[0]))
 

@@ -45,7 +45,9 @@ _NUMBER = re.compile(r"(?<![\d-])\d{1,4}(?!\d)")
 _SAID: dict[str, Label] = {
     **{label: label for label in get_args(Label)},
     **dict.fromkeys(("yes", "true", "correct"), "relevant"),
-    **dict.fromkeys(("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"),
+    **dict.fromkeys(
+        ("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"
+    ),
     **dict.fromkeys(("no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
 }
 
@@ -147,12 +149,16 @@ def _row(row: Any, at: int) -> dict[str, Any] | None:
     return {"n": int(found.group()), "verdict": label} if found and label else None
 
 
-async def by_model(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded | None:
+async def by_model(
+    run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
+) -> Graded | None:
     """Ask the language model for a verdict over each item without one; None where nothing can be read."""
     shown = [reading(e) for e in items]
 
     async def ask(left: Sequence[int]) -> list[float] | None:
-        return await score_by_model(run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left])
+        return await score_by_model(
+            run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left]
+        )
 
     return await _graded(run, items, reread, ask, BY_MODEL)
 
@@ -208,7 +214,9 @@ async def score_by_checkpoint(run: RunContext, query: str, passages: Sequence[Pa
 
     scores = await asyncio.to_thread(lambda: [float(s) for s in evaluator(path)(query, passages)])
     if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
-        raise ModelError(f"The evaluator at {path} gave no number for each passage", "train or fetch it again")
+        raise ModelError(
+            f"The evaluator at {path} gave no number for each passage", "train or fetch it again"
+        )
     return [max(-1.0, min(1.0, s)) for s in scores]
 
 

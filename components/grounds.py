@@ -1,8 +1,8 @@
 """What a verdict rests on: words that stand in a passage, and values that these words hold.
 
-The check never takes a model's word for it. The words that it copies must be in the passage that it names, and what the
-sentence states in figures, units, dates and names must be in those words, in the titles of their passages or, for
-names, in the question.
+The check never takes a model's word for it. The words that it copies must be in the passage that it names,
+and what the sentence states in figures, units, dates and names must be in those words, in the titles of their
+passages or, for names, in the question.
 """
 
 from __future__ import annotations
@@ -25,7 +25,19 @@ _SKIPPED = re.compile(r"\s*(?:\.{3}|…|\[…\]|\[\.\.\.\])\s*")
 """What a model writes in place of the middle of a sentence."""
 _SHORT = 2
 """Words that a copied part needs, so that a single one found anywhere decides nothing."""
-_LIKE = {"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "−": "-", "\u00ad": "", "*": "", "`": ""}
+_LIKE = {
+    "’": "'",
+    "‘": "'",
+    "“": '"',
+    "”": '"',
+    "„": '"',
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "\u00ad": "",
+    "*": "",
+    "`": "",
+}
 _PREFIX, _TAIL = 4, 3
 """Letters that two forms of a name share at least, and by which they differ at most."""
 _ROUNDED = 0.002
@@ -53,8 +65,8 @@ class Grounds(NamedTuple):
 def find(words: str, passages: Sequence[str], named: int) -> Grounds | None:
     """Return the sentences in which copied words stand, in the passage that is named or else in any other.
 
-    White space, case, quotation marks and emphasis do not count. None if the words stand nowhere, or span more than
-    three sentences.
+    White space, case, quotation marks and emphasis do not count. None if the words stand nowhere, or span
+    more than three sentences.
     """
     order = [named, *(n for n in range(1, len(passages) + 1) if n != named)]
     for number in order:
@@ -138,7 +150,9 @@ def _with_heads(text: str, start: int, end: int) -> str:
     return f"{heads}\n{text[start:end]}" if heads else text[start:end]
 
 
-def lacking(sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str) -> str:
+def lacking(
+    sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str
+) -> str:
     """Return the first value of a sentence that its grounds do not hold, or "".
 
     Args:
@@ -171,12 +185,15 @@ def _holds(value: Value, held: Sequence[Value], around: str) -> bool:
 def missing_name(sentence: str, words: str, titles: str, question: str, passages: Sequence[str]) -> str:
     """Return the first name of a sentence that words, titles and question do not have, or "".
 
-    Names are not compared between scripts. Between languages, and in one that writes all nouns with a capital, only
-    names of several words count.
+    Names are not compared between scripts. Between languages, and in one that writes all nouns with a
+    capital, only names of several words count.
     """
     if script(sentence) != script(words):
         return ""
-    mine, theirs = guess_language(sentence), guess_language(words) or guess_language("\n".join(passages)[:4_000])
+    mine, theirs = (
+        guess_language(sentence),
+        guess_language(words) or guess_language("\n".join(passages)[:4_000]),
+    )
     loose = "de" in (mine, theirs) or bool(mine and theirs and mine != theirs)
     near = f"{words}\n{titles}\n{question}"
     have = _parts(near)
@@ -222,10 +239,13 @@ def _abbreviates(name: str, text: str) -> bool:
     return len(initials) > 1 and bool(re.search(rf"\b{re.escape(initials)}\b", text))
 
 
-def underivable(sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str) -> str:
+def underivable(
+    sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str
+) -> str:
     """Return the first number of a sentence that its grounds neither hold nor give by arithmetic, or "".
 
-    Sums, differences, products, ratios, shares, means, counts of what is listed, roundings and conversions count.
+    Sums, differences, products, ratios, shares, means, counts of what is listed, roundings and conversions
+    count.
     """
     words = "\n".join(g.text for g in grounds)
     titles = "\n".join(dict.fromkeys(passages[g.passage - 1][0] for g in grounds))

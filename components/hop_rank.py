@@ -1,8 +1,8 @@
 """How what was found hangs together over the hops of a turn: global scores.
 
-Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later hop looks
-like noise. It therefore also earns a share of what led to it (hop rank): the query that fetched it, and the best items
-that name its title. docs/results.md has the figures.
+Asking on is easy, keeping what comes back is hard: read against the first question alone, an item of a later
+hop looks like noise. It therefore also earns a share of what led to it (hop rank): the query that fetched it,
+and the best items that name its title. docs/results.md has the figures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _SHORTEST_TITLE = 5
 """Characters of a title, with the blanks around it, that must be exceeded: shorter ones turn up anywhere."""
 
 
-async def scored(library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop]) -> list[Evidence]:
+async def scored(
+    library: Library, question: str, rows: Sequence[Evidence], hops: Sequence[Hop]
+) -> list[Evidence]:
     """Score everything found against the question, and add hop rank; return the rows, best first."""
     if not rows:
         return []
@@ -53,7 +55,8 @@ def hop_rank(
 ) -> dict[str, float]:
     """Add to each item a share for what led to it; the best share counts.
 
-    A later query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items whose
+    A later query leads to what it fetched: the share is the reciprocal rank. The best items lead to the items
+    whose
     titles they name: the share is LINK of their score.
 
     Args:

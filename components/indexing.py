@@ -42,7 +42,9 @@ async def aindex(
 
     given = [*paths] if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
     if strange := [p for p in given if not isinstance(p, str | Path)]:
-        raise InputError(f"a path is no text but {type(strange[0]).__name__}", "name files and folders by their paths")
+        raise InputError(
+            f"a path is no text but {type(strange[0]).__name__}", "name files and folders by their paths"
+        )
     several = [Path(p) for p in given]
     if documents:
         several += await kept(documents, library)

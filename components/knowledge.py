@@ -48,13 +48,15 @@ class Knowledge:
 
     Attributes:
         question: question of the turn.
-        hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first search.
+        hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first
+            search.
         rows: what was found, best first; without what a model wrote from memory.
         strips: what was kept of it.
         unsearched: other corpora hold something that was not searched for the last query.
         last: nothing more can be searched.
         tell: shows a sentence of an answer while it is being written.
-        plan: what was thought before the first search, and what was missing (Auto-RAG's R0); empty where nothing was.
+        plan: what was thought before the first search, and what was missing (Auto-RAG's R0); empty where
+            nothing was.
         lower: relevance below which the round's evaluator calls a row irrelevant.
         tables: tables that the rows show a part of, by the id of the row.
         statements: how many more may be asked of tables.
@@ -74,7 +76,11 @@ class Knowledge:
 
     def asked(self, query: str) -> bool:
         """Tell whether a query has the same content words as one that was asked before."""
-        before = [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))] if self.hops else []
+        before = (
+            [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))]
+            if self.hops
+            else []
+        )
         key = sorted(content_terms(query))
         return bool(query) and any(sorted(content_terms(a)) == key for a in before)
 

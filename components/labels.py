@@ -9,12 +9,14 @@ _BEFORE = (  # languages in which “final” stands before the noun
     r"|ответ|відповідь|отговор|одговор|απάντηση|cevap|yanıt|उत्तर|जवाब|উত্তর"
 )
 _BEHIND = (
-    r"respuesta|réponse|resposta|risposta|răspuns(?:ul)?|resposta|jawaban|câu trả lời|trả lời|(?:ال)?إجابة|(?:ال)?جواب"
+    r"respuesta|réponse|resposta|risposta|răspuns(?:ul)?|resposta|jawaban|câu trả lời|trả"
+    r" lời|(?:ال)?إجابة|(?:ال)?جواب"
     r"|پاسخ|תשובה|คำตอบ"
 )
 _UNSPACED = r"(?:最终|最後の?|最終(?:的な?)?|最后的?)?(?:答案|回答|答え|答复)|(?:최종 ?)?(?:답변|답|대답)"
 _SEARCH = (
-    r"query|search query|suchanfrage|suche|anfrage|requête|recherche|consulta|búsqueda|pesquisa|ricerca|zoekvraag"
+    r"query|search"
+    r" query|suchanfrage|suche|anfrage|requête|recherche|consulta|búsqueda|pesquisa|ricerca|zoekvraag"
     r"|zoekopdracht|sökfråga|søgning|haku|zapytanie|dotaz|keresés|запрос|запит|заявка|αναζήτηση|sorgu|arama"
     r"|استعلام|بحث|שאילתה|查询|查詢|検索|クエリ|쿼리|검색|truy vấn|คำค้น|kueri|पूछताछ|खोज"
 )

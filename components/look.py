@@ -109,7 +109,9 @@ async def look_at_clips(
     return await first_of(run, first, by_model, locally, query, keywords, clips)
 
 
-async def by_model(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
+async def by_model(
+    run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]
+) -> dict[str, str]:
     """Return what a vision model sees in each clip, by id, "" for nothing; all calls run at the same time.
 
     The frames are those stored at indexing, so the original file is not needed.
@@ -136,7 +138,9 @@ async def by_model(run: RunContext, query: str, keywords: Sequence[str], clips: 
     return {item.id: text for (item, _), text in zip(able, replies, strict=True) if text is not None}
 
 
-async def locally(run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]) -> dict[str, str]:
+async def locally(
+    run: RunContext, query: str, keywords: Sequence[str], clips: Sequence[Item]
+) -> dict[str, str]:
     """See nothing: without a vision model nothing is looked at."""
     return {}
 
@@ -148,7 +152,9 @@ def affordable(run: RunContext, most: int = MOST) -> int:
     return max(0, min(most, left // (4 * IMAGE_TOKENS))) if limit else most
 
 
-async def open_pictures(run: RunContext, pictures: Sequence[tuple[K, str]], most: int) -> list[tuple[K, bytes]]:
+async def open_pictures(
+    run: RunContext, pictures: Sequence[tuple[K, str]], most: int
+) -> list[tuple[K, bytes]]:
     """Read the first `most` pictures by their media ids; those that are gone are left out."""
     wanted = [row for row in pictures if row[1]][:most]
     if not wanted:
@@ -174,7 +180,9 @@ async def look_at_picture(
     return await _look(run, model, f"A picture of “{title}”", messages, [image])
 
 
-async def _look(run: RunContext, model: Chat, what: str, messages: Messages, images: Sequence[bytes]) -> str | None:
+async def _look(
+    run: RunContext, model: Chat, what: str, messages: Messages, images: Sequence[bytes]
+) -> str | None:
     """Return what the model sees that bears on the question, "" for nothing, None and a note if it failed."""
     try:
         said = await model.text(messages, node=run.node, meter=run.meter, images=images)

@@ -38,7 +38,9 @@ def blocks(text: str, marked: Marks = ()) -> Iterator[QuoteBlock]:
     """Yield the paragraphs and tables of a quote, in them what is marked apart from the rest."""
     for table, lines in _groups(text):
         if table:
-            rows = tuple(tuple(_cut(text, a, b, marked) for a, b in cell_spans(text, *line)) for line in lines)
+            rows = tuple(
+                tuple(_cut(text, a, b, marked) for a, b in cell_spans(text, *line)) for line in lines
+            )
             yield QuoteBlock(rows, True, _has_heads(rows))
         else:
             yield QuoteBlock(((_cut(text, lines[0][0], lines[-1][1], marked),),))
@@ -114,7 +116,10 @@ def in_markdown(text: str) -> str:
     """Return a text in one line of Markdown that shows it as it stands: no link, picture or markup comes of it."""
     parts, at = [], 0
     for found in TEX.finditer(text):
-        parts += [_escaped(text[at : found.start()]), _escaped(found[0]) if _NO_TEX.search(found[0]) else found[0]]
+        parts += [
+            _escaped(text[at : found.start()]),
+            _escaped(found[0]) if _NO_TEX.search(found[0]) else found[0],
+        ]
         at = found.end()
     return " ".join("".join([*parts, _escaped(text[at:])]).split())
 

@@ -39,7 +39,9 @@ class _Readable(NamedTuple):
         return as_strip(self.row), words
 
 
-async def mark_answer(run: RunContext, question: str, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> None:
+async def mark_answer(
+    run: RunContext, question: str, builder: AnswerBuilder, rows: Mapping[str, Evidence]
+) -> None:
     """Check the sentences of an answer that wait for their mark, all in one call.
 
     Args:

@@ -33,35 +33,55 @@ class Method(BaseModel):
 
     form: Form = Field(
         "own",
-        description="Whose prompts and constants a run has: ours, with citations, or those of a paper, without.",
+        description=(
+            "Whose prompts and constants a run has: ours, with citations, or those of a paper, without."
+        ),
     )
     granularity: Literal["fine", "modality"] = Field(
         "fine",
-        description="Tell paragraph from document and clip from video, or search both of a modality (four labels).",
+        description=(
+            "Tell paragraph from document and clip from video, or search both of a modality (four labels)."
+        ),
     )
     fusion: Literal["scores", "rrf", "dense"] = Field(
         "scores",
-        description="How dense and lexical lists are joined: by standardised scores or by ranks; dense takes the "
-        "cosines alone.",
+        description=(
+            "How dense and lexical lists are joined: by standardised scores or by ranks; dense takes the "
+            "cosines alone."
+        ),
     )
     pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
     dense_weight: float | None = Field(
-        None, ge=0, le=100, description="Weight of a dense list beside a lexical one; empty goes by the encoder's kind."
+        None,
+        ge=0,
+        le=100,
+        description="Weight of a dense list beside a lexical one; empty goes by the encoder's kind.",
     )
-    upper: float | None = Field(None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own.")
-    lower: float | None = Field(None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own.")
+    upper: float | None = Field(
+        None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own."
+    )
+    lower: float | None = Field(
+        None, ge=-1, le=1, description="CRAG lower threshold; empty uses the evaluator's own."
+    )
     strip_mode: Literal["auto", "sentences", "whole", "all"] = Field(
         "auto",
-        description="Strips are three sentences, or whole items; auto: sentences, for a chat model whole; all: "
-        "sentences, and none is left out.",
+        description=(
+            "Strips are three sentences, or whole items; auto: sentences, for a chat model whole; all: "
+            "sentences, and none is left out."
+        ),
     )
-    turn_passages: int = Field(10, ge=1, le=20, description="New passages that the reasoning model is shown per round.")
+    turn_passages: int = Field(
+        10, ge=1, le=20, description="New passages that the reasoning model is shown per round."
+    )
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
         ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
     )
     chunk_tokens: int = Field(
-        0, ge=0, le=100_000, description="Tokens of transcript around the nearest clips for the writer (VideoRAG)."
+        0,
+        ge=0,
+        le=100_000,
+        description="Tokens of transcript around the nearest clips for the writer (VideoRAG).",
     )
 
     @property
@@ -107,7 +127,10 @@ class Method(BaseModel):
 
 
 Effort = Literal["low", "normal", "high"]
-EFFORTS: Mapping[str, Mapping[str, Any]] = {"low": {"max_hops": 1}, "high": {"grade_by": "llm", "max_hops": 5}}
+EFFORTS: Mapping[str, Mapping[str, Any]] = {
+    "low": {"max_hops": 1},
+    "high": {"grade_by": "llm", "max_hops": 5},
+}
 """Budgets of the one flow; knobs that are set besides win."""
 
 PRESETS = tuple(name for name in get_args(Preset) if name != "none")

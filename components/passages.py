@@ -37,7 +37,8 @@ def heading_title(item: Item) -> str:
 
 def passage_of(item: Item, query: str = "") -> Passage:
     """Return what the evaluator reads of an item: all of a short one, the best window of a long one."""
-    # The text around a picture is kept to find it by; judged by it, each picture of a page is as good as the next.
+    # The text around a picture is kept to find it by; judged by it, each picture of a page is as good as the
+    # next.
     text = described(item) or item.text
     start, end = best_window(text, query)
     told = filed_as(heading_title(item), item.locator.get("file", ""))
@@ -109,10 +110,12 @@ def scorer_of(
 ) -> Callable[[Sequence[Sequence[int]]], list[relevance.Scores]]:
     """Read passages once; return what scores pools of them, by their places, with the shipped head.
 
-    Words weigh what they weigh in the library, and its vectors tell how near a passage is. CPU work: async callers use
-    `asyncio.to_thread`.
+    Words weigh what they weigh in the library, and its vectors tell how near a passage is. CPU work: async
+    callers use `asyncio.to_thread`.
     """
-    return relevance.scorer(query, passages, weigher(library, query, passages), near_of(library, query, passages))
+    return relevance.scorer(
+        query, passages, weigher(library, query, passages), near_of(library, query, passages)
+    )
 
 
 def weigher(library: Library, query: str, passages: Sequence[Passage]) -> Idf:
@@ -131,7 +134,9 @@ async def relevances(library: Library, query: str, passages: Sequence[Passage]) 
 
     def read() -> list[float]:
         near = near_of(library, query, passages)
-        found: list[float] = relevance.floors(query, passages, weigher(library, query, passages), near).tolist()
+        found: list[float] = relevance.floors(
+            query, passages, weigher(library, query, passages), near
+        ).tolist()
         return found
 
     return await asyncio.to_thread(read)
@@ -188,8 +193,9 @@ def as_read(row: Evidence | Strip) -> Passage:
 def best_sentence(text: str, passage: str) -> str:
     """Return the sentence of a passage that shares most numbers, then most words with a text: the quote of a citation.
 
-    Of several that share as many it is the one with the fewest others. A row of a table is read under its heads; rows
-    of one table that share as many are quoted from the first to the last, and a table from its heads.
+    Of several that share as many it is the one with the fewest others. A row of a table is read under its
+    heads; rows of one table that share as many are quoted from the first to the last, and a table from its
+    heads.
     """
     spans = tables.spans(passage)
     told = {s: tables.told(passage, *s) for s in spans if not tables.is_heads(passage, *s)}
@@ -221,9 +227,9 @@ def _figures(text: str) -> set[str]:
 def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ()) -> list[Evidence]:
     """Return the first `most` rows of text that no other row of their file holds, nor one that was read before.
 
-    The whole takes the place of its first part; of a whole and its parts the better score counts for both. Headings
-    alone are a part.
-    A whole that says no more than what was read before, but for its title, was read.
+    The whole takes the place of its first part; of a whole and its parts the better score counts for both.
+    Headings alone are a part. A whole that says no more than what was read before, but for its title, was
+    read.
     """
     kept: list[tuple[Evidence, str]] = []
     before = [(r, _flat(r)) for r in read]
@@ -235,11 +241,17 @@ def distinct(rows: Iterable[Evidence], most: int, read: Sequence[Evidence] = ())
             kept.append((row, ""))
         elif any(said in whole and _same_file(row, r) for r, whole in before):
             continue
-        elif (at := next((n for n, (r, whole) in enumerate(kept) if text in whole and _same_file(row, r)), -1)) >= 0:
+        elif (
+            at := next((n for n, (r, whole) in enumerate(kept) if text in whole and _same_file(row, r)), -1)
+        ) >= 0:
             kept[at] = (_better(kept[at][0], row), kept[at][1])
         else:
             whole = _flat(row)
-            parts = [n for n, (r, _) in enumerate(kept) if _same_file(row, r) and " ".join(r["text"].split()) in whole]
+            parts = [
+                n
+                for n, (r, _) in enumerate(kept)
+                if _same_file(row, r) and " ".join(r["text"].split()) in whole
+            ]
             if parts:
                 for n in parts:
                     row = _better(row, kept[n][0])

@@ -1,7 +1,7 @@
 """What pictures show, as relevance: how far a picture stands out for a question, beside what is written about it.
 
-A cosine of one image encoder means nothing to another, so none is compared with a fixed number: what counts is by how
-many standard deviations a picture is nearer to the question than to questions about other things.
+A cosine of one image encoder means nothing to another, so none is compared with a fixed number: what counts
+is by how many standard deviations a picture is nearer to the question than to questions about other things.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def by_look(deviations: float, stands_out: float) -> float:
 def joined(told: float, looks: float, alpha: float, text: bool) -> float:
     """Return the relevance of a picture from both its sides.
 
-    It is `alpha` of its look and the rest of its `text`, or its look where it has none. What is written about a
-    picture counts for itself as well: a look that says nothing takes nothing away from it.
+    It is `alpha` of its look and the rest of its `text`, or its look where it has none. What is written about
+    a picture counts for itself as well: a look that says nothing takes nothing away from it.
     """
     return max(told, alpha * looks + (1 - alpha) * told if text else looks)
 
@@ -59,8 +59,8 @@ def shown_by_look(rows: Sequence[Evidence]) -> list[Evidence]:
 def worth_a_look(rows: Sequence[Evidence], lower: float = LOWER) -> set[str]:
     """Return the ids of the rows that looking at may answer a question.
 
-    They bear on it themselves, by what is written or by their look, or nothing that was found bears on it. `lower` is
-    the relevance below which nothing does.
+    They bear on it themselves, by what is written or by their look, or nothing that was found bears on it.
+    `lower` is the relevance below which nothing does.
     """
 
     def bears(e: Evidence) -> bool:

@@ -24,7 +24,9 @@ _SHORT = 3
 _WORD = re.compile(r"[^\W_]+(?:[.,:'’-][^\W_]+)*")
 _PIECE = re.compile(r"[^\W_]+")
 _PAIR = re.compile(r"(?<![^\s(])([^\W\d_])[\w’'-]*,? (?=([^\W\d_][\w’'&-]*))")
-_NO_PROSE = re.compile(r"[\"“”„«»‹›「」『』?!？！:;()\[\]{}<>|=*_#@/\\…]|(?<!\w)['‘’]|['‘’](?!\w)|\.\.|https?")
+_NO_PROSE = re.compile(
+    r"[\"“”„«»‹›「」『』?!？！:;()\[\]{}<>|=*_#@/\\…]|(?<!\w)['‘’]|['‘’](?!\w)|\.\.|https?"
+)
 
 
 class PlainSentence(NamedTuple):
@@ -58,7 +60,12 @@ def parts(written: str) -> list[str]:
 
 def is_clear(said: str, passages: Sequence[ShownPassage]) -> bool:
     """Tell whether a sentence is whole, states something plainly, and is clear without the one before it."""
-    if len(said) > MOST_CHARS or not said.endswith(".") or _NO_PROSE.search(said) or text.UNSPACED_LETTER.search(said):
+    if (
+        len(said) > MOST_CHARS
+        or not said.endswith(".")
+        or _NO_PROSE.search(said)
+        or text.UNSPACED_LETTER.search(said)
+    ):
         return False
     if len(_WORD.findall(said)) < FEWEST_WORDS or len(text.numbers(said)) > MOST_NUMBERS:
         return False
@@ -117,7 +124,9 @@ def _seen(passages: tuple[ShownPassage, ...]) -> _Seen:
     return _Seen(frozenset(words), frozenset(within))
 
 
-def _touched(at: int, texts: Sequence[str], terms: Sequence[frozenset[str]], holding: Mapping[str, list[int]]) -> bool:
+def _touched(
+    at: int, texts: Sequence[str], terms: Sequence[frozenset[str]], holding: Mapping[str, list[int]]
+) -> bool:
     """Tell whether another sentence speaks of the same in other words: it may dispute what this one says."""
     shared = Counter(n for term in terms[at] for n in holding[term])
     least = _ALIKE * len(terms[at])

@@ -13,7 +13,10 @@ from ragweave.corpora.web.plain import one_line, verbatim
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
 
-LEFT = "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by `sentences`."
+LEFT = (
+    "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by"
+    " `sentences`."
+)
 REPORT = 20
 """Sentences from which an answer has paragraphs."""
 LONGEST = 4_000
@@ -28,7 +31,9 @@ REFUSES = re.compile(
 _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
 """What a model says to a program and not to a reader."""
 _MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
-_END = re.compile(r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n")
+_END = re.compile(
+    r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n"
+)
 _CITED = re.compile(r"[\]】][.。!?\s]*\Z")
 """The end of a sentence that cites."""
 _LOOKED_AT = 1_000
@@ -44,7 +49,11 @@ _FRAME = re.compile(r"[\s|:`~*_-]*")
 """What only frames: the line under the heads of a table."""
 _OPENS = re.compile(r"\s*(?:(?P<code>```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n)|(?P<dollars>\$\$)|\\\[)")
 """The begin of what is told whole: a fence of code, a formula that stands alone."""
-_CLOSES = {"code": re.compile(r"^ {0,3}```+", re.M), "dollars": re.compile(r"\$\$"), None: re.compile(r"\\\]")}
+_CLOSES = {
+    "code": re.compile(r"^ {0,3}```+", re.M),
+    "dollars": re.compile(r"\$\$"),
+    None: re.compile(r"\\\]"),
+}
 _CODE = re.compile(
     r"\s*```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n(?P<lines>.*?)(?:^ {0,3}```+(?P<behind>[^`]*))?", re.S | re.M
 )
@@ -266,7 +275,9 @@ def frames(sentence: str, before: str | None) -> bool:
         return False
     if kind == "|":
         return before != "|"
-    if text.endswith((":", "：")) or (_TITLE.match(sentence) and (before is not None or sentence.lstrip()[0] == "#")):
+    if text.endswith((":", "：")) or (
+        _TITLE.match(sentence) and (before is not None or sentence.lstrip()[0] == "#")
+    ):
         return True
     few = len(text.split()) <= _SHORT and not re.search(r"\d", text) and not _ENDS.search(text)
     return few and (text.endswith((",", "，")) or (before is not None and bool(kind)))

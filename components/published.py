@@ -38,14 +38,18 @@ def answer_messages(
     whole = [_whole(row, known) for row in rows]
     if form == "rag-fusion":
         queries = "\n".join(given.queries) or given.question
-        return load("answer_fused", question=given.question, evidence=_all(whole), queries=queries, length=length)
+        return load(
+            "answer_fused", question=given.question, evidence=_all(whole), queries=queries, length=length
+        )
     if form == "crag":
         return load("answer_knowledge", question=given.question, evidence=_knowledge(rows), length=length)
     if form == "video-rag":
         chunks = quote("\n\n".join(f"{e['title']}\n{e['text']}" for e in beside)) if beside else "(none)"
         length = _PARAGRAPHS if length.startswith("as many") else length
         clips = quote(_table(rows, known))
-        return load("answer_recordings", question=given.question, evidence=clips, chunks=chunks, length=length)
+        return load(
+            "answer_recordings", question=given.question, evidence=clips, chunks=chunks, length=length
+        )
     return load("answer", question=given.question, evidence=_all(whole), length=length)
 
 
@@ -75,5 +79,7 @@ def _table(rows: Sequence[Sequence[Strip]], known: Mapping[str, Evidence]) -> st
     for row in rows:
         place = row[0]["locator"]
         times = [clock(place[end]) if end in place else "" for end in ("start", "end")]
-        table.writerow([headed(row[0]["title"], known.get(row[0]["evidence"])), *times, " ".join(map(untitled, row))])
+        table.writerow(
+            [headed(row[0]["title"], known.get(row[0]["evidence"])), *times, " ".join(map(untitled, row))]
+        )
     return out.getvalue()

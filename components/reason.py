@@ -30,7 +30,8 @@ from ragweave.models.text import clip
 from ragweave.prompts import Messages
 
 REMINDER = (
-    "That could not be read. Reply with “Final Answer:” and the answer, or with a line that begins with “Query:”."
+    "That could not be read. Reply with “Final Answer:” and the answer, or with a line that begins with"
+    " “Query:”."
 )
 REPEATED = "That was asked before. Ask for something else or in other words, or end with “Final Answer:”."
 LAST = "Nothing more can be searched: reply with “Final Answer:”."
@@ -94,7 +95,9 @@ async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
         new = [q for q in turn.queries if not known.asked(q)] if turn else []
         if turn is not None and turn.statement and tables and known.is_new(turn.table, turn.statement):
             shown = tuple(i for r in past for i in r.shown)
-            return Decision(turn.learnt, turn.missing, shown=shown, table=turn.table, statement=turn.statement)
+            return Decision(
+                turn.learnt, turn.missing, shown=shown, table=turn.table, statement=turn.statement
+            )
         if turn is not None and (turn.enough or (new and not last)):
             turn = turn.model_copy(update={"queries": new})
             break
@@ -106,7 +109,9 @@ async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
     decision = Decision(learnt, "" if turn.enough else turn.missing, answer=turn.answer)
     if turn.enough:
         return replace(decision, shown=tuple(i for r in past for i in r.shown))
-    return replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
+    return (
+        replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
+    )
 
 
 async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> Pictures:

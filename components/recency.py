@@ -1,9 +1,9 @@
 """Time decay: where newer documents are preferred, an older item counts for less, and never for nothing.
 
-The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time decay:
-lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a probability. Ages are
-counted from the newest item that bears on the question, not from today: a library that stopped growing last year still
-knows its latest state.
+The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time
+decay: lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a
+probability. Ages are counted from the newest item that bears on the question, not from today: a library that
+stopped growing last year still knows its latest state.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def weights(
 ) -> list[float]:
     """Return what each item's probability of being relevant, (1 + relevance) / 2, is to be multiplied by.
 
-    An item without a readable date gets the median weight of the others: not knowing its age neither lifts nor buries
-    it. Where no item has one, every weight is 1. The weights are scaled so that the best item afterwards is as
-    relevant as the best one was before: age changes the order, never the verdict over what was found. The half-life
-    is in days.
+    An item without a readable date gets the median weight of the others: not knowing its age neither lifts
+    nor buries it. Where no item has one, every weight is 1. The weights are scaled so that the best item
+    afterwards is as relevant as the best one was before: age changes the order, never the verdict over what
+    was found. The half-life is in days.
     """
     known = [readable(d, now) for d in dates]
     chance = [(1 + r) / 2 for r in relevance]

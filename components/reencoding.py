@@ -27,7 +27,9 @@ async def apart(values: Mapping[str, str]) -> list[tuple[str, int, float]]:
         return await asyncio.to_thread(_apart, _setting(values))
 
 
-async def reencode(library: str, values: Mapping[str, str], on_event: Callable[[Event], None] | None = None) -> None:
+async def reencode(
+    library: str, values: Mapping[str, str], on_event: Callable[[Event], None] | None = None
+) -> None:
     """Give a library the vectors of another encoder, of its stored text; the old ones serve until that is done."""
     with using(settings_with(values)):
         await aindex([], library, on_event=on_event, encoder=_setting(values))

@@ -16,8 +16,8 @@ _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
 def exact(strip: Strip, words: str, item: Item | None) -> Locator:
     """Return the locator of a strip, narrowed to the words that a sentence rests on in recordings and pictures.
 
-    The item's spans give the seconds, or the box. A place that would lie outside the item is not believed: the strip's
-    own counts.
+    The item's spans give the seconds, or the box. A place that would lie outside the item is not believed:
+    the strip's own counts.
     """
     locator = strip["locator"]
     at = strip["text"].find(words)
@@ -40,7 +40,13 @@ def lies_in(locator: Locator, evidence: Locator) -> bool:
     """Tell whether a place in a recording lies inside its evidence: the same file, within its seconds."""
     start, end = locator.get("start"), locator.get("end")
     low, high = evidence.get("start"), evidence.get("end")
-    if locator.get("file") != evidence.get("file") or start is None or end is None or low is None or high is None:
+    if (
+        locator.get("file") != evidence.get("file")
+        or start is None
+        or end is None
+        or low is None
+        or high is None
+    ):
         return False
     return low - SLACK <= start <= end <= high + SLACK
 

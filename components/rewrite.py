@@ -71,7 +71,11 @@ async def locally(run: RunContext, query: str) -> Forms:
         word = part.strip("?,.!;:？\"'“”()")
         if word and content_terms(word):
             words.append(word)
-    return {"statement": clip(query, LONGEST), "scene": " ".join(words) or query, "keywords": words[:KEYWORDS]}
+    return {
+        "statement": clip(query, LONGEST),
+        "scene": " ".join(words) or query,
+        "keywords": words[:KEYWORDS],
+    }
 
 
 async def by_model(run: RunContext, query: str) -> Forms | None:

@@ -18,7 +18,8 @@ from ragweave.prompts import Messages, load
 ENSEMBLE_AT = 0.8
 """Confidence from which the ensemble takes the trained router's word and asks no language model."""
 _SEVERAL = (
-    "\nOnly where the question asks for two things that lie in different places, reply with both words joined by +."
+    "\nOnly where the question asks for two things that lie in different places, reply with both words joined"
+    " by +."
 )
 
 
@@ -111,7 +112,9 @@ async def by_checkpoint(run: RunContext, query: str, held: Collection[Label]) ->
 def messages(question: str, labels: Sequence[str], *, several: bool = False) -> Messages:
     """Return the few-shot prompt of a router that is a language model; `several`: it may name two labels."""
     meanings = "\n".join(f"{label}: {meaning}" for label, meaning in MEANINGS.items() if label in labels)
-    made = load("route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question)
+    made = load(
+        "route", labels=", ".join(labels), meanings=meanings, several=_SEVERAL * several, question=question
+    )
     # Examples of labels that cannot be had would be answered with.
     (role, system), *rest = made
     able = []
@@ -148,7 +151,9 @@ def best(
     """
     corpora: list[Label] = [c for c in CORPORA if c in held]
     # A trained router may know fewer labels than the library has corpora.
-    given: dict[str, float] = {c: probabilities.get(c, 0.0) for c in (["none", *corpora] if none_allowed else corpora)}
+    given: dict[str, float] = {
+        c: probabilities.get(c, 0.0) for c in (["none", *corpora] if none_allowed else corpora)
+    }
     total = sum(given.values()) or 1.0
     confidence = {c: round(p / total, 3) for c, p in given.items()}
     groups: dict[str, tuple[str, ...]] = {c: (c,) for c in given}

@@ -32,8 +32,8 @@ class TurnState:
     Attributes:
         meter: its budget.
         library: what is asked in it, once it was opened.
-        down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of them, and
-            web searches that do not answer; the rest of the turn asks none again.
+        down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of
+            them, and web searches that do not answer; the rest of the turn asks none again.
         blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
     """
 
@@ -117,7 +117,9 @@ class RunContext:
     ) -> str:
         """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
         model = self._model(role)
-        return (await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)).strip()
+        return (
+            await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)
+        ).strip()
 
     async def room(self, role: Role, tokens: int) -> int:
         """Return how many estimated tokens a prompt of `tokens` for a role may have; 0 where nobody says."""
@@ -150,7 +152,9 @@ class RunContext:
         `begins` tells whether a reply begins as an answer does, and not with thoughts.
         """
         model = self._model(role)
-        parts = model.stream(messages, node=self.node, meter=self.meter, images=images, good=good, begins=begins)
+        parts = model.stream(
+            messages, node=self.node, meter=self.meter, images=images, good=good, begins=begins
+        )
         async with aclosing(parts):
             async for part in parts:
                 yield part

@@ -21,11 +21,17 @@ class RunSettings(Settings):
     library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
     mode: Literal["auto", "extractive", "llm"] = Field(
         "auto",
-        description="extractive quotes the closest passages, llm has the chat model write, "
-        "auto is llm where one is configured.",
+        description=(
+            "extractive quotes the closest passages, llm has the chat model write, "
+            "auto is llm where one is configured."
+        ),
     )
-    web: Literal["off", "ask", "auto"] = Field("off", description="Web search: never, after consent, or when needed.")
-    graph: str = Field("agent", description="Graph that answers: one of the names that `ragweave graph` lists.")
+    web: Literal["off", "ask", "auto"] = Field(
+        "off", description="Web search: never, after consent, or when needed."
+    )
+    graph: str = Field(
+        "agent", description="Graph that answers: one of the names that `ragweave graph` lists."
+    )
 
 
 @lru_cache(maxsize=1)

@@ -75,9 +75,13 @@ async def scope_of(
     titles: dict[str, None] = {}
     for name in videos:
         files = {s.id for s in kept if is_named(s, name)}
-        inside = [r for r in recordings if fold(r.title) == fold(name.strip()) and r.source in {s.id for s in kept}]
+        inside = [
+            r for r in recordings if fold(r.title) == fold(name.strip()) and r.source in {s.id for s in kept}
+        ]
         found.update(dict.fromkeys([*files, *(r.source for r in inside)]))
-        titles.update(dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)]))
+        titles.update(
+            dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)])
+        )
         if not files and not inside:
             instead = _instead(held, [(r.source, r.title) for r in recordings])
             notes.append(f"There is no recording “{name}” in this library{instead}.")
@@ -125,7 +129,12 @@ def _instead(held: Sequence[Source], recordings: Sequence[tuple[str, str]]) -> s
 
 
 async def search_within(
-    library: Library, corpus: Corpus, queries: Sequence[str], scope: Scope, length: int, only: Kind | None = None
+    library: Library,
+    corpus: Corpus,
+    queries: Sequence[str],
+    scope: Scope,
+    length: int,
+    only: Kind | None = None,
 ) -> list[Lists]:
     """Return the lists of each query, or `only` one, within a scope; its titles and times narrow recordings alone."""
     if corpus not in ("clip", "video") or scope.whole:

@@ -27,7 +27,9 @@ async def locally(run: RunContext, question: str, pictures: Sequence[Attachment]
         run.note(f"The words in what was sent as a picture were searched with the question: “{words}”")
     else:
         why = next((p.unread for p in pictures if p.unread), "no words were found in it")
-        run.note(f"The picture changed nothing: {why}, and looking at it takes a vision model (RAGWEAVE_VISION).")
+        run.note(
+            f"The picture changed nothing: {why}, and looking at it takes a vision model (RAGWEAVE_VISION)."
+        )
     return with_words(question, words)
 
 

@@ -25,7 +25,9 @@ class StandIn(NamedTuple):
 
 def stand_ins(context: Context) -> list[StandIn]:
     """Return what a run under a preset has instead of what its authors had; what is theirs is left out."""
-    rows = (StandIn(part, theirs, _here(part, context)) for part, theirs in published_of(context.preset).items())
+    rows = (
+        StandIn(part, theirs, _here(part, context)) for part, theirs in published_of(context.preset).items()
+    )
     return [row for row in rows if _key(row.published.partition(" ")[0]) not in _key(row.here)]
 
 

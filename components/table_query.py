@@ -47,8 +47,8 @@ async def with_results(
     """Ask a reasoner, run each statement that it sends, and ask on with the result; a turn has MOST of them.
 
     Returns:
-        Its last decision, and what it knew then: results are rows, strips and rounds as what was searched is. They are
-        added to `results` before the reasoner goes on.
+        Its last decision, and what it knew then: results are rows, strips and rounds as what was searched is.
+        They are added to `results` before the reasoner goes on.
     """
     made = await ask(run, replace(known, statements=left(known.hops)))
     while (asked := made.value).statement and left(known.hops) and not run.meter.exhausted:
@@ -61,7 +61,10 @@ async def with_results(
                 **{**hops[-1], "learnt": asked.learnt, "missing": asked.missing, "next": line, "by": made.by}
             )
         known = replace(
-            known, hops=[*hops, hop_of(known, row)], rows=[*known.rows, row], strips=[*known.strips, as_strip(row)]
+            known,
+            hops=[*hops, hop_of(known, row)],
+            rows=[*known.rows, row],
+            strips=[*known.strips, as_strip(row)],
         )
         made = await ask(run, replace(known, statements=left(known.hops)))
     return made, known
@@ -82,11 +85,15 @@ async def result(run: RunContext, known: Knowledge, asked: Decision) -> Evidence
             raise InputError(f"Document {number} shows no table", "name a document with a table")
         name = next((n for n in held if n == table_of(asked.statement).lower()), "")
         if not name:
-            raise InputError("The statement reads no table of this document", f"its tables are {', '.join(held)}")
+            raise InputError(
+                "The statement reads no table of this document", f"its tables are {', '.join(held)}"
+            )
         table, parts = await asyncio.to_thread(read_table, library, held[name].key)
         return await _row(library, known, line, asked.statement, name, table, parts, item)
     except RagweaveError as error:
-        return _made(known, line, "No result", f"{error.what}. {error.remedy}.", {"kind": "model"}, asked.table)
+        return _made(
+            known, line, "No result", f"{error.what}. {error.remedy}.", {"kind": "model"}, asked.table
+        )
 
 
 def read_table(library: Library, key: int) -> tuple[KeptTable, list[bytes]]:
@@ -138,14 +145,19 @@ async def _row(
 
 def _fitting(computed: Computed) -> Computed:
     """Return a result with as many of its rows as a document of the prompt has room for."""
-    rows, left = list[list[str | int | float | None]](), TEXT_LIMIT - len(told(Computed(**{**computed, "rows": []})))
+    rows, left = (
+        list[list[str | int | float | None]](),
+        TEXT_LIMIT - len(told(Computed(**{**computed, "rows": []}))),
+    )
     left -= _LEFT_OUT
     for row in computed["rows"]:
         left -= len(_BAR.join(map(plain, row))) + 1
         if left < 0:
             break
         rows.append(row)
-    return Computed(**{**computed, "rows": rows, "more": computed["more"] or len(rows) < len(computed["rows"])})
+    return Computed(
+        **{**computed, "rows": rows, "more": computed["more"] or len(rows) < len(computed["rows"])}
+    )
 
 
 def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of: str) -> Evidence:
@@ -164,7 +176,9 @@ def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of
     }
 
 
-async def _places(library: Library, table: KeptTable, found: TableResult, parts: Sequence[bytes]) -> list[SourceRow]:
+async def _places(
+    library: Library, table: KeptTable, found: TableResult, parts: Sequence[bytes]
+) -> list[SourceRow]:
     """Return the places of the first rows of a result: in their file, and in an item that shows them."""
     wanted = list(dict.fromkeys(found.places))[:_PLACES]
     lines = await asyncio.to_thread(_in_file, wanted, parts)
@@ -183,7 +197,9 @@ def _in_file(wanted: Sequence[int], parts: Sequence[bytes]) -> dict[int, tuple[i
     for part in parts:
         rows = store.unpacked(part)
         out |= {
-            n: (rows[n - before - 1][0], rows[n - before - 1][1]) for n in wanted if before < n <= before + len(rows)
+            n: (rows[n - before - 1][0], rows[n - before - 1][1])
+            for n in wanted
+            if before < n <= before + len(rows)
         }
         before += len(rows)
         if len(out) == len(wanted):

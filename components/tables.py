@@ -27,8 +27,8 @@ _BELOW = 4
 """Lines at the end of a text among which its last row is looked for."""
 _BAR = " | "
 HOW = (
-    "To add up, count, compare or list rows of it, reply with one line “Table {n}: SELECT ... FROM t ...” (SQLite) in "
-    "place of “Query:”. Never add up or count what is shown in part."
+    "To add up, count, compare or list rows of it, reply with one line “Table {n}: SELECT ... FROM t ...”"
+    " (SQLite) in place of “Query:”. Never add up or count what is shown in part."
 )
 _TYPES = {"integer": "INTEGER", "real": "REAL", "date": "TEXT as YYYY-MM-DD", "text": "TEXT"}
 
@@ -39,7 +39,8 @@ class TablePart:
 
     Attributes:
         table: what is known of it.
-        lines: (number, text) of the rows in the text of the item, in order; the number is 0 where it is not certain.
+        lines: (number, text) of the rows in the text of the item, in order; the number is 0 where it is not
+            certain.
         examples: its first rows, values alone.
     """
 
@@ -78,7 +79,9 @@ def _read(library: Library, items: dict[str, Item]) -> dict[str, list[TablePart]
             for s in table.stretches:
                 if s.item in items:
                     lines = _lines(table, items[s.item].text[s.start : s.end], s.first, s.last)
-                    out.setdefault(s.item, []).append(TablePart(replace(table, stretches=(s,)), lines, examples))
+                    out.setdefault(s.item, []).append(
+                        TablePart(replace(table, stretches=(s,)), lines, examples)
+                    )
     return out
 
 

@@ -52,7 +52,11 @@ class Verdicts(BaseModel):
 
 def _row(given: dict[str, Any]) -> dict[str, Any] | None:
     """Read one row in any usual spelling of its verdict; None if it names no sentence or no verdict."""
-    verdict = " ".join(str(given.get("verdict", "")).replace("_", " ").replace("-", " ").split()).strip(" .").lower()
+    verdict = (
+        " ".join(str(given.get("verdict", "")).replace("_", " ").replace("-", " ").split())
+        .strip(" .")
+        .lower()
+    )
     row: dict[str, Any] = {"verdict": verdict}
     for key in _NUMBERS:
         row[key] = _number(given.get(key))
@@ -84,15 +88,21 @@ async def ask(
         cited: for each sentence the numbers of the passages that it names.
 
     Returns:
-        The rows of each sentence, in order; a sentence that the reply leaves out has none. None if nothing can be read.
+        The rows of each sentence, in order; a sentence that the reply leaves out has none. None if nothing
+        can be read.
     """
     shown = [passage(n, p.title, p.text) for n, p in enumerate(passages, 1)]
     passages_block = "\n\n".join(shown) or "(none)"
-    messages = load("verdicts", question=question, passages=passages_block, answer=_numbered(sentences, cited))
+    messages = load(
+        "verdicts", question=question, passages=passages_block, answer=_numbered(sentences, cited)
+    )
     tokens = sum(tokens_of(text) for _, text in messages)
     if (room := await run.room("check", tokens)) and tokens > room:
         # A sentence whose passage was left out of the prompt would be called not found.
-        run.note("The answer and its passages are longer than the checking model reads at once, so nothing is marked.")
+        run.note(
+            "The answer and its passages are longer than the checking model reads at once, so nothing is"
+            " marked."
+        )
         return None
     reply = await run.json(
         messages, Verdicts, "check", good=lambda read: any(v.n <= len(sentences) for v in read.verdicts)

@@ -63,6 +63,8 @@ def in_order(rows: Sequence[Evidence]) -> list[Evidence]:
     rows = sorted(rows, key=lambda e: (e["hop"], -e["score"], e["id"]))
     ordered = [e for e in rows if e["origin"] != "web"]
     for row in sorted((e for e in rows if e["origin"] == "web"), key=lambda e: -e["relevance"]):
-        behind = (n for n, e in enumerate(ordered) if (e["hop"], -e["relevance"]) > (row["hop"], -row["relevance"]))
+        behind = (
+            n for n, e in enumerate(ordered) if (e["hop"], -e["relevance"]) > (row["hop"], -row["relevance"])
+        )
         ordered.insert(next(behind, len(ordered)), row)
     return ordered

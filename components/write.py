@@ -73,7 +73,9 @@ async def by_model(run: RunContext, given: GenerationInput, builder: AnswerBuild
         why = await _converse(run, given, builder)
     else:
         why = await (_prose(run, given, builder) if given.strips or given.chunks else nothing_found(run))
-        if reply is not None and not builder.sentences:  # pictures were looked at, and what it had said still holds
+        if (
+            reply is not None and not builder.sentences
+        ):  # pictures were looked at, and what it had said still holds
             why = await _carry(run, given, builder, reply)
     if why is None:
         run.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
@@ -220,7 +222,9 @@ def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:
 
 
 def labelled(
-    rows: Sequence[list[Strip]], known: Mapping[str, Evidence], tables: Mapping[str, Sequence[TablePart]] | None = None
+    rows: Sequence[list[Strip]],
+    known: Mapping[str, Evidence],
+    tables: Mapping[str, Sequence[TablePart]] | None = None,
 ) -> str:
     """Return evidence that is ordered by origin, numbered through, under the heading of its origin.
 

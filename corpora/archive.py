@@ -64,7 +64,8 @@ class Archive:
     def read(self, name: str) -> bytes:
         """Return an entry's bytes."""
         try:
-            # zipfile never unpacks more than the size an entry declares, and the budget has checked that size.
+            # zipfile never unpacks more than the size an entry declares, and the budget has checked that
+            # size.
             return self._zip.read(self._entries[name])
         except (KeyError, *BROKEN):
             raise self._damaged() from None
@@ -72,13 +73,19 @@ class Archive:
     def xml(self, name: str, *, recover: bool = False) -> _Element:
         """Parse an entry that may be hostile: no document type, no entities, no network, limited depth.
 
-        With `recover` what is damaged is read as far as it goes, as VML, which its own writers leave open tags in.
+        With `recover` what is damaged is read as far as it goes, as VML, which its own writers leave open
+        tags in.
         """
         from lxml import etree
 
         data = _OPEN.sub(b"<br/>", self.read(name)) if recover else self.read(name)
         # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
-        safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+        safe: dict[str, Any] = {
+            "resolve_entities": False,
+            "no_network": True,
+            "load_dtd": False,
+            "huge_tree": False,
+        }
         if _is_typed(data):
             raise _typed(self.path)
         try:
@@ -121,13 +128,21 @@ class Archive:
             )
 
     def _damaged(self) -> SourceError:
-        return SourceError(f"{self.path.name} is damaged or truncated", "restore it from a backup, or save it again")
+        return SourceError(
+            f"{self.path.name} is damaged or truncated", "restore it from a backup, or save it again"
+        )
 
 
 def _is_typed(data: bytes) -> bool:
     """Look for a document type in the bytes; zero bytes are left out for the sake of UTF-16."""
-    return b"<!DOCTYPE" in data.replace(b"\0", b"") if data[:1] in (b"\xff", b"\xfe", b"\0") else b"<!DOCTYPE" in data
+    return (
+        b"<!DOCTYPE" in data.replace(b"\0", b"")
+        if data[:1] in (b"\xff", b"\xfe", b"\0")
+        else b"<!DOCTYPE" in data
+    )
 
 
 def _typed(path: Path) -> SourceError:
-    return SourceError(f"{path.name} declares an XML document type, which is refused", "leave it out, it is not safe")
+    return SourceError(
+        f"{path.name} declares an XML document type, which is refused", "leave it out, it is not safe"
+    )

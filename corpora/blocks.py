@@ -51,7 +51,8 @@ class Figure:
     """A picture inside a file, by reference: its bytes are read when its turn comes.
 
     Attributes:
-        ref: where the bytes are: a part of the package, or a link as it is written; empty for a slide without one.
+        ref: where the bytes are: a part of the package, or a link as it is written; empty for a slide without
+            one.
         at: number of blocks before it.
         caption: what is printed beside it as its caption.
         alt: what stands in for it where it cannot be seen, and the title it is given.
@@ -77,11 +78,12 @@ class Figure:
 class Parsed:
     """A file that was read.
 
-    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself (ids and
-    ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of the document sees
-    them; `url` is the address that a saved page gives as its own; `parted` says that each heading of
-    level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a list: an event; `held`
-    are the bytes of pictures by the `ref` of their figures, where the file does not give them again.
+    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself
+    (ids and ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of
+    the document sees them; `url` is the address that a saved page gives as its own; `parted` says that each
+    heading of level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a
+    list: an event; `held` are the bytes of pictures by the `ref` of their figures, where the file does not
+    give them again.
     """
 
     title: str = ""

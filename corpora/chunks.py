@@ -1,6 +1,7 @@
 """Chunks: consecutive clips of one recording packed to at most 1,200 tokens (VideoRAG, section 3.1.1).
 
-They are not stored: they follow from the clip items of a source, in order, and are the same whenever they are made.
+They are not stored: they follow from the clip items of a source, in order, and are the same whenever they are
+made.
 """
 
 from __future__ import annotations

@@ -106,7 +106,8 @@ def signed(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 def columns_of(rows: Sequence[Rowed]) -> list[Cell]:
     """Return where the columns of rows stand, from left to right.
 
-    The rows with the most cells tell; of the others with amounts, what stands in none of their columns is one more.
+    The rows with the most cells tell; of the others with amounts, what stands in none of their columns is one
+    more.
     """
     most = max(len(r.cells) for r in rows)
     wide = [r for r in rows if len(r.cells) >= max(2, most - 1)]
@@ -164,7 +165,9 @@ def _spanned(cell: Cell, columns: Sequence[Cell], own: Sequence[int], others: se
         out = _OUT * (cell.right - cell.left)
         if cell.right > columns[at].right + out and at + 1 < len(columns) and at + 1 not in others:
             return [at, at + 1]
-        return [at - 1, at] if cell.left < columns[at].left - out and at > 1 and at - 1 not in others else [at]
+        return (
+            [at - 1, at] if cell.left < columns[at].left - out and at > 1 and at - 1 not in others else [at]
+        )
     middle = (cell.left + cell.right) / 2
     ranges = [
         (abs((columns[a].left + columns[b].right) / 2 - middle), a, b)
@@ -182,7 +185,9 @@ def head_count(rows: Sequence[Rowed]) -> int:
     """Return how many of the first rows name the columns of a table of amounts."""
     count = 0
     for row in rows[:_MOST_HEADS]:
-        if not row.names or (len(row.cells) == 1 and count and row.cells[0].left <= rows[-1].cells[0].left + _ALIGNED):
+        if not row.names or (
+            len(row.cells) == 1 and count and row.cells[0].left <= rows[-1].cells[0].left + _ALIGNED
+        ):
             break
         count += 1
     return count

@@ -1,7 +1,7 @@
 """The date that a document states: in its title, by "valid from" and its like, in a heading, its name, a dated line.
 
-When a file was written to a disk says nothing of what stands in it, and what an Office program or a PDF writer noted
-counts only where the text itself states nothing and speaks of no later time.
+When a file was written to a disk says nothing of what stands in it, and what an Office program or a PDF
+writer noted counts only where the text itself states nothing and speaks of no later time.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from ragweave.models.text import fold
 
 _LABEL = re.compile(
     r"\b(?:"
-    r"(?:valid|effective|in force|applies|applicable) (?:from|as of|since)|effective|as of|as at|dated?|issued|"
+    r"(?:valid|effective|in force|applies|applicable) (?:from|as of|since)|effective|as of|as"
+    r" at|dated?|issued|"
     r"(?:period|quarter|year|months?|weeks?) (?:ended|ending)|"
     r"published|released|revised|(?:last )?(?:updated|changed|modified)(?: on)?|status|"
     r"gultig (?:ab|seit)|in kraft (?:ab|seit)|stand|datum|zuletzt geandert|aktualisiert(?: am)?|fassung vom|"
     r"valable (?:a partir du|des)|en vigueur (?:depuis|le|au)|a partir du|mis a jour(?: le)?|a jour au|"
-    r"valido (?:desde|dal)|vigente desde|actualizado(?: el)?|aggiornato al)\W{0,3}(?:the |le |el |il |am |den )?$"
+    r"valido (?:desde|dal)|vigente desde|actualizado(?: el)?|aggiornato al)\W{0,3}(?:the |le |el |il |am"
+    r" |den )?$"
     r"|(?:日期|更新|生效|自)\W{0,2}$"
 )
 """What stands right before a date that is the document's own."""
@@ -44,11 +46,14 @@ _EITHER = re.compile(r"(0?[1-9]|1[0-2])\.\s?(0?[1-9]|1[0-2])\.\s?\d{4}")
 def stated(title: str, blocks: Sequence[Block], stem: str, language: str = "") -> datetime | None:
     """Return the date that a document states of itself, None where it states none or it is not sure which.
 
-    A day or month in the title counts first, then one that the text at its top labels as its own, a date in the first
-    heading or the file's name, the last date of all headings, a line that is dated, and what its end is signed with. A
-    year or a quarter alone is no date.
+    A day or month in the title counts first, then one that the text at its top labels as its own, a date in
+    the first heading or the file's name, the last date of all headings, a line that is dated, and what its
+    end is signed with. A year or a quarter alone is no date.
     """
-    top, end = [b for b in blocks[:_TOP] if b.kind != "table"], [b for b in blocks[-_END:] if b.kind != "table"]
+    top, end = (
+        [b for b in blocks[:_TOP] if b.kind != "table"],
+        [b for b in blocks[-_END:] if b.kind != "table"],
+    )
     headings = [b.text for b in blocks if b.kind == "heading"]
     if not (title or headings) and blocks:
         headings = blocks[0].text.split("\n")[:1]
@@ -76,8 +81,8 @@ def of_heading(heading: Sequence[str]) -> datetime | None:
 def known(when: datetime, names: Sequence[str], text: str) -> str:
     """Return what is known of an item's date: 2024-03-11, or 2024-03.
 
-    A month counts from its first day. So a first of the month that has no time is taken for a day only where the names
-    of the document and its sections, or a line that dates itself, say that day.
+    A month counts from its first day. So a first of the month that has no time is taken for a day only where
+    the names of the document and its sections, or a line that dates itself, say that day.
     """
     day = when.date()
     if day.day > 1 or when.time() != time():
@@ -92,8 +97,8 @@ def known(when: datetime, names: Sequence[str], text: str) -> str:
 def noted(when: datetime | None, blocks: Iterable[Block], *names: str) -> datetime | None:
     """Return the date of a file's properties where the text can be of it: it names no date or year that lies later.
 
-    A template keeps the date at which it was made, years before the letter that was written with it. A report whose
-    names say the year that it is about, and another than that of its file, is of neither for sure.
+    A template keeps the date at which it was made, years before the letter that was written with it. A report
+    whose names say the year that it is about, and another than that of its file, is of neither for sure.
     """
     about = {int(m[1]) for name in names for m in _YEAR.finditer(name.replace("_", " "))}
     if when is None or (about and when.year not in about):

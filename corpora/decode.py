@@ -1,7 +1,8 @@
 """Bytes to text: byte order mark, ISO-2022, UTF-8, UTF-16 by its zero bytes, then by the letters.
 
-Bytes that are valid UTF-8 are UTF-8, whatever they are declared to be: other encodings hardly ever look like it. A file
-of which a part is UTF-8 and the rest is not, as after a careless join, is read line by line, each as what it is.
+Bytes that are valid UTF-8 are UTF-8, whatever they are declared to be: other encodings hardly ever look like
+it. A file of which a part is UTF-8 and the rest is not, as after a careless join, is read line by line, each
+as what it is.
 """
 
 from __future__ import annotations
@@ -25,7 +26,19 @@ _STRAY = 1000
 """One zero byte in this many is damage to a text; more of them make it binary."""
 _WIDE = ("utf-8", "utf-16", "utf-32", "utf-7", "iso2022")
 """Encodings that a declaration is believed of."""
-_ASIAN = ("gbk", "gb2312", "gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949", "cp950")
+_ASIAN = (
+    "gbk",
+    "gb2312",
+    "gb18030",
+    "big5",
+    "big5hkscs",
+    "shift_jis",
+    "cp932",
+    "euc_jp",
+    "euc_kr",
+    "cp949",
+    "cp950",
+)
 _FEW = 3
 """East Asian characters of two bytes that may by chance be valid UTF-8."""
 _DETECT = 256 * 1024
@@ -70,8 +83,9 @@ def decode(data: bytes, path: Path) -> str:
 def as_declared(data: bytes, charset: str) -> str | None:
     """Return the text in the encoding that it says it is in, None where it is not.
 
-    It is not where the bytes are UTF-8, or switch between alphabets as ISO-2022 does, under another name. What calls
-    itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no other.
+    It is not where the bytes are UTF-8, or switch between alphabets as ISO-2022 does, under another name.
+    What calls itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no
+    other.
     """
     try:
         name = codecs.lookup(charset).name if charset else ""
@@ -101,7 +115,9 @@ def unreadable(path: Path, error: OSError) -> SourceError:
         return SourceError(f"{path.name} may not be read", "give yourself read permission on it")
     if isinstance(error, FileNotFoundError):
         return SourceError(f"{path.name} does not exist", "check the path")
-    return SourceError(f"{path.name} cannot be read ({error.strerror or error})", "check the disk and the path")
+    return SourceError(
+        f"{path.name} cannot be read ({error.strerror or error})", "check the disk and the path"
+    )
 
 
 def _utf16_without_mark(data: bytes) -> str:

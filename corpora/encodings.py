@@ -1,7 +1,7 @@
 """Which encoding a text is in whose bytes do not say it: old one-byte and East Asian ones, told by their letters.
 
-Western European (Windows-1252) is the default; another encoding is taken only where its letters make clearly more words
-of a language.
+Western European (Windows-1252) is the default; another encoding is taken only where its letters make clearly
+more words of a language.
 """
 
 from __future__ import annotations
@@ -69,15 +69,20 @@ _LATIN_SCRIPT = (
         "pl",
         "ąćęłńóśźż",
         "",
-        "nie na jest do to jak ale co dla od po za się że są być będzie także też więc który która które są "
-        "już może można jeśli przez między było była był proszę ą",
+        (
+            "nie na jest do to jak ale co dla od po za się że są być będzie także też więc który która które"
+            " są już może można jeśli przez między było była był proszę ą"
+        ),
     ),
     (
         _CENTRAL,
         "cs",
         "áčďéěíňóřšťúůýž",
         "",
-        "na je se to do od ve pro ale jak že při být není který která které jsou může více též až když před dne prosím",
+        (
+            "na je se to do od ve pro ale jak že při být není který která které jsou může více též až když"
+            " před dne prosím"
+        ),
     ),
     (
         _CENTRAL,
@@ -97,8 +102,9 @@ _CHINESE = (
     "一二三四五六七八九十日月年上下大小中人我你他在有的是不了和也到地出生方前天子自高心可"
     "本此或及明水文新好多但同名三期午由所用工力先王李"
 )
-_JAPANESE = "".join(map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FB)))) + (
-    "ー一二三四五六七八九十日月年時分人大小中上下本会社金木水火土曜議田山川前後円"
+_JAPANESE = (
+    "".join(map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FB))))
+    + "ー一二三四五六七八九十日月年時分人大小中上下本会社金木水火土曜議田山川前後円"
 )
 _OTHER_SCRIPTS = (
     (("cp1251", "koi8-r", "cp866", "iso8859-5"), b"", "оеаинтсрвлкмдпуя"),
@@ -126,8 +132,10 @@ _OTHER_SCRIPTS = (
     (
         ("cp949",),
         b"\xb0\xc8",
-        "이다는의에을를은가고하한로지기어사아서리나자도있들인해일수시그대것정부과보라스여니게선장열오전원제구조주성상생동"
-        "안년월화목금요문만으습때조무회했면었았없요우김박님세용우관",
+        (
+            "이다는의에을를은가고하한로지기어사아서리나자도있들인해일수시그대것정부과보라스여니게선장열오전원제구조주성상생동"
+            "안년월화목금요문만으습때조무회했면었았없요우김박님세용우관"
+        ),
     ),
 )
 """Encodings of scripts that are not Latin; the first bytes, from and to, of characters that are in common use, where
@@ -143,7 +151,9 @@ def told(data: bytes) -> str:
     if not sample.translate(None, _SIGN_BYTES + bytes(range(128))):
         return _latin(sample)  # dashes, quotes and the like alone
     if high >= _OTHER_SCRIPT:
-        found = ((_mean(sample, n, common, often), n) for names, common, often in _OTHER_SCRIPTS for n in names)
+        found = (
+            (_mean(sample, n, common, often), n) for names, common, often in _OTHER_SCRIPTS for n in names
+        )
         mean, name = max(found)
         if mean >= _SURE:
             return name
@@ -203,7 +213,9 @@ def _languages() -> tuple[_Language, ...]:
     listed = []
     for encodings, codes, letters, final, words in _LATIN_SCRIPT:
         known = FUNCTION_WORDS.get(codes, frozenset())
-        listed.append(_Language(encodings, frozenset(letters + final), frozenset(final), known | {*words.split()}))
+        listed.append(
+            _Language(encodings, frozenset(letters + final), frozenset(final), known | {*words.split()})
+        )
     return tuple(listed)
 
 
@@ -217,7 +229,9 @@ def _latin(sample: bytes) -> str:
                 found = set(_WORD.findall(sample.decode(encoding, errors="replace")))
                 texts[encoding] = [w for w in found if not w.isascii()], {w.lower() for w in found}
             odd, words = texts[encoding]
-            score = sum(_fit(word, language) for word in odd) + min(_MOST_WORDS, len(words & language.words)) / 2
+            score = (
+                sum(_fit(word, language) for word in odd) + min(_MOST_WORDS, len(words & language.words)) / 2
+            )
             score += min(_MOST_WORDS, sum(not w.isascii() for w in words & language.words)) / 2
             scores[encoding] = max(score, scores.get(encoding, score))
     best = max(scores, key=lambda encoding: scores[encoding])

@@ -1,8 +1,8 @@
 """Tables of pages: lines whose cells stand under each other become rows, ruled or not.
 
-A cell ends where the gap to the next is wider than a space can be. Rows that follow each other are a table where their
-cells line up, and most of those behind the first are amounts or are short; two columns of prose line up too, and are
-long. A table may go on over pages.
+A cell ends where the gap to the next is wider than a space can be. Rows that follow each other are a table
+where their cells line up, and most of those behind the first are amounts or are short; two columns of prose
+line up too, and are long. A table may go on over pages.
 """
 
 from __future__ import annotations
@@ -153,7 +153,12 @@ def _above(rows: Sequence[Rowed], table: Sequence[Rowed]) -> int:
     count, row = 0, table[0]
     for before in reversed(rows[-2:]):
         cell = before.cells[0]
-        if len(before.cells) > 1 or before.page != row.page or not _follows(before, row) or is_amount(cell.text):
+        if (
+            len(before.cells) > 1
+            or before.page != row.page
+            or not _follows(before, row)
+            or is_amount(cell.text)
+        ):
             break
         if not left < cell.left < cell.right <= right + before.size or len(cell.text) > 60:
             break
@@ -229,7 +234,10 @@ def _table(rows: Sequence[Rowed]) -> tuple[list[Laid], int]:
         return [], 0
     if amounts >= _AMOUNTS * len(values) and amounts > 1:
         size = median(r.size for r in rows)
-        if not all(lined_up(column, 0.8 * size) for column in under[1:] if column) or mean_length(values) > _SHORT:
+        if (
+            not all(lined_up(column, 0.8 * size) for column in under[1:] if column)
+            or mean_length(values) > _SHORT
+        ):
             return [], 0
         return _of_amounts(rows, columns, count)
     return _of_words(rows, wide)
@@ -244,7 +252,10 @@ def _with_heads(columns: list[Cell], rows: Sequence[Rowed], count: int) -> list[
             before, over = out[-1]
             apart = not any(a and b for a, b in zip(over, held, strict=True))
             if apart and (not any(over[count:]) or not any(held[count:])):
-                out[-1] = (Cell(before.left, column.right, ""), [a or b for a, b in zip(over, held, strict=True)])
+                out[-1] = (
+                    Cell(before.left, column.right, ""),
+                    [a or b for a, b in zip(over, held, strict=True)],
+                )
                 continue
         out.append((column, held))
     return [column for column, _ in out]
@@ -257,7 +268,11 @@ def _is_contents(values: Sequence[Cell], under: Sequence[Sequence[Cell]], rows: 
     if all(_MARKER.fullmatch(c.text) for c in under[0]):
         return True
     numbers = [int(c.text) for c in values if c.text.isdecimal() and len(c.text) < 4]
-    return len(numbers) == len(values) >= _ROWS + 1 and all(a <= b for a, b in pairwise(numbers)) and numbers[0] < 20
+    return (
+        len(numbers) == len(values) >= _ROWS + 1
+        and all(a <= b for a, b in pairwise(numbers))
+        and numbers[0] < 20
+    )
 
 
 def _of_amounts(rows: Sequence[Rowed], columns: Sequence[Cell], count: int) -> tuple[list[Laid], int]:
@@ -274,7 +289,10 @@ def _of_amounts(rows: Sequence[Rowed], columns: Sequence[Cell], count: int) -> t
         joins = last is not None and len(out) > bool(count) and _goes_on(last, row, pitch, reach)
         if joins:
             used, before = out[-1]
-            out[-1] = ([*used, row], [" ".join(filter(None, pair)) for pair in zip(before, texts, strict=True)])
+            out[-1] = (
+                [*used, row],
+                [" ".join(filter(None, pair)) for pair in zip(before, texts, strict=True)],
+            )
         else:
             out.append(([row], texts))
         last = row
@@ -284,7 +302,11 @@ def _of_amounts(rows: Sequence[Rowed], columns: Sequence[Cell], count: int) -> t
 def _goes_on(before: Rowed, row: Rowed, pitch: float, reach: float) -> bool:
     """Tell whether a label goes on in the next row: with a small letter, or where the line before it was full."""
     down, label = _down(before, row), before.cells[0]
-    if before.page != row.page or down > max(_WRAPPED, 0.9 * pitch) or 1 not in (len(before.cells), len(row.cells)):
+    if (
+        before.page != row.page
+        or down > max(_WRAPPED, 0.9 * pitch)
+        or 1 not in (len(before.cells), len(row.cells))
+    ):
         return False
     if row.cells[0].text[:1].islower():
         return not label.text.endswith(":") and (len(before.cells) == 1 or row.cells[0].left >= label.left)
@@ -301,7 +323,11 @@ def _of_words(rows: Sequence[Rowed], wide: Sequence[Rowed]) -> tuple[list[Laid],
         return [], 0
     columns = [[r.cells[n] for r in full] for n in range(width)]
     means = [mean_length(column) for column in columns]
-    if not all(map(lined_up, columns)) or min(means[1:]) > _SHORT or sum(means[1:]) / (width - 1) > 2 * _SHORT:
+    if (
+        not all(map(lined_up, columns))
+        or min(means[1:]) > _SHORT
+        or sum(means[1:]) / (width - 1) > 2 * _SHORT
+    ):
         return [], 0
     sides = [Cell(min(c.left for c in column), max(c.right for c in column), "") for column in columns]
     out: list[Laid] = []
@@ -310,7 +336,10 @@ def _of_words(rows: Sequence[Rowed], wide: Sequence[Rowed]) -> tuple[list[Laid],
         close = out and _down(out[-1][0][-1], row) <= _WRAPPED
         if close and len(row.cells) < width and not (texts[0] and len(row.cells) > 1):
             used, before = out[-1]
-            out[-1] = ([*used, row], [" ".join(filter(None, pair)) for pair in zip(before, texts, strict=True)])
+            out[-1] = (
+                [*used, row],
+                [" ".join(filter(None, pair)) for pair in zip(before, texts, strict=True)],
+            )
         else:
             out.append(([row], texts))
     heads = list(filter(None, out[0][1]))

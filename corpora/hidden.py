@@ -1,7 +1,8 @@
 """What a reader of a document does not see: left out, counted, and named.
 
-Text that is invisible on purpose is a known way of giving orders to whatever reads a file for somebody. It is dropped
-when the file is read, so that no later step can mistake it for what the document says. Text that people see stays,
+Text that is invisible on purpose is a known way of giving orders to whatever reads a file for somebody. It is
+dropped when the file is read, so that no later step can mistake it for what the document says. Text that
+people see stays,
 whatever it says: prompts quote it as data, and the check supports nothing by an order.
 """
 
@@ -15,7 +16,9 @@ from typing import Any
 
 from ragweave.corpora.blocks import Block
 
-_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+_INVISIBLE = re.compile(
+    "[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
 """Characters without a width or sign; the joiners that Persian, Indian scripts and emoji need are not among them."""
 _NOTED = 10
 """Invisible characters of a file from which they are worth a warning: a few are left by any editor."""
@@ -60,7 +63,9 @@ def seen(blocks: Sequence[Block]) -> tuple[tuple[Block, ...], int]:
         at = [m.start() for m in _INVISIBLE.finditer(block.text)]
         if at:
             count += len(at)
-            ends = ((s, s.start - bisect_left(at, s.start), s.end - bisect_left(at, s.end)) for s in block.spans)
+            ends = (
+                (s, s.start - bisect_left(at, s.start), s.end - bisect_left(at, s.end)) for s in block.spans
+            )
             spans = tuple(replace(s, start=start, end=end) for s, start, end in ends if end > start)
             block = replace(block, text=_INVISIBLE.sub("", block.text), spans=spans)
         out.append(block)

@@ -204,15 +204,17 @@ def _lists(found: Sequence[Block]) -> list[Block]:
             continue
         spans = place(block.spans, len(before.text) + 1)
         boxes = [b.bbox for b in (before, block) if b.bbox]
-        out[-1] = replace(before, text=f"{before.text}\n{block.text}", bbox=union(boxes), spans=(*before.spans, *spans))
+        out[-1] = replace(
+            before, text=f"{before.text}\n{block.text}", bbox=union(boxes), spans=(*before.spans, *spans)
+        )
     return out
 
 
 def _mended(text: str, hyphen: bool, after: str, words: Counter[str]) -> tuple[str, str]:
     """Return the text so far and what joins it to the next line.
 
-    A hyphen at a line end goes away before a small letter, unless the document writes the word with its hyphen
-    elsewhere and never without.
+    A hyphen at a line end goes away before a small letter, unless the document writes the word with its
+    hyphen elsewhere and never without.
     """
     plain = text.endswith(("-", "‐")) and not text[-2:-1].isspace() and len(text) > 1
     if not (hyphen or plain):

@@ -98,8 +98,13 @@ _BY_SCRIPT = {"kana": "ja", "hangul": "ko", "thai": "th", "greek": "el", "hebrew
 
 _LISTED = {
     "en": "the of and to in is that it was for with as on are by this be from at which not have or an",
-    "de": "der die und das ist nicht ein eine den dem von zu mit sich auf für des im auch als wird sind oder wie",
-    "fr": "le la les de des et est une du que dans pour qui sur au par pas plus avec sont ce il elle nous cette",
+    "de": (
+        "der die und das ist nicht ein eine den dem von zu mit sich auf für des im auch als wird sind"
+        " oder wie"
+    ),
+    "fr": (
+        "le la les de des et est une du que dans pour qui sur au par pas plus avec sont ce il elle nous cette"
+    ),
     "es": "de el los las una que y en es por con para del se no su al lo como más pero fue son esta ha",
     "it": "il di che è la per un una sono non con del della nel le gli i si come più dei alla anche ma",
     "pt": "de o os as um uma que e em é do da não com para se por no na dos das mais como ao foi são",

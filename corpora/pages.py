@@ -1,7 +1,7 @@
 """Pages of a PDF as they are read: turned and cropped, without what lies off them or is too small.
 
-Places are kept as the file counts them, in points from its own corner; lines are put together, and pictures cut out, as
-the page is shown.
+Places are kept as the file counts them, in points from its own corner; lines are put together, and pictures
+cut out, as the page is shown.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ragweave.corpora.grid import PageLine
 from ragweave.corpora.types import Box
 
 PAGE_NUMBER = re.compile(
-    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*+页?\W*+", re.I
+    r"\W*(?:(?:page|seite|p\.|第)\s*)?(?:\d{1,4}|[ivxlc]{1,7})(?:\s*(?:of|von|de|/)\s*\d{1,4})?\W*+页?\W*+",
+    re.I,
 )
 """A line, or a paragraph of a header or footer of Word, that is only the number of its page."""
 _TINY, _READABLE = 1.5, 5.0

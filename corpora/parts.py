@@ -86,7 +86,11 @@ def columns(item: Item) -> tuple[str, str, str]:
     """Return what the lexical index takes for title, heading and text, which it weights in this order."""
     told = "\n".join(filter(None, (part(item, name) for name in ("caption", "alt", "seen"))))
     name = str(item.meta.get("name", ""))
-    return told, "\n".join((*item.heading, item.title, name)), "\n".join((part(item, "words"), part(item, "around")))
+    return (
+        told,
+        "\n".join((*item.heading, item.title, name)),
+        "\n".join((part(item, "words"), part(item, "around"))),
+    )
 
 
 def chunk_ranges(item: Item, within: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

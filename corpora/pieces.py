@@ -70,13 +70,17 @@ def place(spans: Iterable[Span], shift: int) -> list[Span]:
 def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
     """Cut the blocks of one section into pieces of at most `limit` words.
 
-    Minimises the sum, over pieces, of the squared relative distance from the ideal size plus the cost of the cut
-    before it. Time is linear in the text, times the atoms that fit one piece.
+    Minimises the sum, over pieces, of the squared relative distance from the ideal size plus the cost of the
+    cut before it. Time is linear in the text, times the atoms that fit one piece.
     """
     if sum(size(b.text) for b in blocks) <= limit:
         # One piece costs less than any two of the same size together, up to the limit: nothing to search for.
         whole = [(n, part) for n, b in enumerate(blocks) for part in trimmed(b.text, 0, len(b.text))]
-        return [_piece(blocks, [""] * len(blocks), [_Atom(n, *part, 0.0, 0.0) for n, part in whole])] if whole else []
+        return (
+            [_piece(blocks, [""] * len(blocks), [_Atom(n, *part, 0.0, 0.0) for n, part in whole])]
+            if whole
+            else []
+        )
     atoms = [a for n, b in enumerate(blocks) for a in _atoms(n, b, blocks[n - 1] if n else None, limit)]
     headers = [_header(b, limit) for b in blocks]
     header_words = [size(h) for h in headers]

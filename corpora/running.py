@@ -1,7 +1,8 @@
 """Running lines of a PDF: headers and footers that repeat as they are, and the numbers of its pages.
 
-A line is left out where its text is the same on most pages, or where only a number in it changes that counts the pages
-one by one. Any other line that differs from page to page is what the document says: a total, a date, a month.
+A line is left out where its text is the same on most pages, or where only a number in it changes that counts
+the pages one by one. Any other line that differs from page to page is what the document says: a total, a
+date, a month.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ _PART = re.compile(r"\D*?(\d{1,4})\s*(?:[^\W\d]+|/)\s*(\d{1,4})\W*")
 """A number, a word or a stroke, and the number of all pages."""
 
 
-def without_running_lines(pages: Sequence[tuple[list[PageLine], View]]) -> tuple[list[PageLine], list[PageLine]]:
+def without_running_lines(
+    pages: Sequence[tuple[list[PageLine], View]],
+) -> tuple[list[PageLine], list[PageLine]]:
     """Leave out page numbers, and the headers and footers that repeat on most pages.
 
     The first of each header and footer is returned as well, where its text stands nowhere else. A document
@@ -67,7 +70,9 @@ class _Running:
         edges = [[x for x in lines if self._at_edge(x, view)] for lines, view in pages]
         self._repeated = self._often({(_plain(x), round(x.base / 6)) for x in lines} for lines in edges)
         self._offsets = self._often({n - x.page for x in lines for n in _numbers(x)} for lines in edges)
-        self._bare = {(x.page, n) for lines in edges for x in lines if _BARE.fullmatch(x.text) for n in _numbers(x)}
+        self._bare = {
+            (x.page, n) for lines in edges for x in lines if _BARE.fullmatch(x.text) for n in _numbers(x)
+        }
 
     def _often(self, pages: Iterable[set[_Key]]) -> set[_Key]:
         """Return what most pages have."""
@@ -120,13 +125,16 @@ class _Running:
         """Tell whether a line is smaller than the body, or has a number of its page in a cell of its own."""
         ends = [c.text for c in (line.cells[:1] + line.cells[-1:] if len(line.cells) > 1 else ())]
         alone = any(
-            m and m[1].isdecimal() and int(m[1]) - line.page in self._offsets for m in map(_BARE.fullmatch, ends)
+            m and m[1].isdecimal() and int(m[1]) - line.page in self._offsets
+            for m in map(_BARE.fullmatch, ends)
         )
         return line.size < self._body * _SMALLER or alone
 
     def _stands_alone(self, line: PageLine) -> bool:
         """Tell whether no other line is near: a year may be the head of a column at the top of a page."""
-        near = (x for x in self._all[line.page] if x is not line and abs(x.base - line.base) < _NEAR * line.size)
+        near = (
+            x for x in self._all[line.page] if x is not line and abs(x.base - line.base) < _NEAR * line.size
+        )
         return all(
             (_plain(x), round(x.base / 6)) in self._repeated
             or x.size >= self._body * LARGER

@@ -16,8 +16,10 @@ class CorporaSettings(Settings):
 
     database_url: SecretStr = Field(
         SecretStr(""),
-        description="PostgreSQL for catalogs, words, vectors, conversations and keys, as "
-        "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME.",
+        description=(
+            "PostgreSQL for catalogs, words, vectors, conversations and keys, as "
+            "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME."
+        ),
     )
     media_url: str = Field(
         "",
@@ -31,18 +33,29 @@ class CorporaSettings(Settings):
     )
     chroma_token: SecretStr = Field(SecretStr(""), description="Key that the Chroma server asks for.")
     chroma_tenant: str = Field("default_tenant", min_length=1, description="Tenant in the Chroma server.")
-    chroma_database: str = Field("default_database", min_length=1, description="Database in the Chroma server.")
+    chroma_database: str = Field(
+        "default_database", min_length=1, description="Database in the Chroma server."
+    )
     ray: str = Field(
-        "", description="Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process."
+        "",
+        description=(
+            "Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process."
+        ),
     )
     ray_cpus: float = Field(1.0, gt=0, description="CPUs of the Ray cluster for each actor.")
-    ray_gpus: float = Field(0.0, ge=0, description="GPUs of the Ray cluster for each actor, or a part of one, as 0.25.")
-    parse_workers: int = Field(0, ge=0, le=64, description="Processes that read files; 0 leaves one core free.")
+    ray_gpus: float = Field(
+        0.0, ge=0, description="GPUs of the Ray cluster for each actor, or a part of one, as 0.25."
+    )
+    parse_workers: int = Field(
+        0, ge=0, le=64, description="Processes that read files; 0 leaves one core free."
+    )
     parse_seconds: float = Field(
         120.0,
         gt=0,
-        description="Seconds of processor to read one file, five times as many for its pictures; by the clock five "
-        "times as long.",
+        description=(
+            "Seconds of processor to read one file, five times as many for its pictures; by the clock five "
+            "times as long."
+        ),
     )
     parse_memory_mb: int = Field(2048, ge=256, description="Memory one reading process may use, in MiB.")
     parse_output_mb: ClassVar[int] = 256
@@ -56,11 +69,17 @@ class CorporaSettings(Settings):
     index_calls: int = Field(
         0,
         ge=0,
-        description="Most model calls of one `ragweave index`, for captions and entities together; 0: no limit.",
+        description=(
+            "Most model calls of one `ragweave index`, for captions and entities together; 0: no limit."
+        ),
     )
-    web_folder: Path | None = Field(None, description="Folder of pages (.html, .md, .txt) that stands in for the web.")
+    web_folder: Path | None = Field(
+        None, description="Folder of pages (.html, .md, .txt) that stands in for the web."
+    )
     web_searx_url: str = Field(
-        "", pattern="^(https?://.*)?$", description="Base address of a SearxNG server; may be on this machine."
+        "",
+        pattern="^(https?://.*)?$",
+        description="Base address of a SearxNG server; may be on this machine.",
     )
     tavily_key: SecretStr = Field(SecretStr(""), description="Key of Tavily.")
     lock_wait: ClassVar[float] = 600.0

@@ -33,10 +33,13 @@ _PACKET = 188
 def demuxer(head: bytes) -> str:
     """Return the name of ffmpeg's demuxer for a recording, or "" for anything else.
 
-    A text may begin with the letters of a signature, as “The free trial” does: a recording has zeros near them as well.
+    A text may begin with the letters of a signature, as “The free trial” does: a recording has zeros near
+    them as well.
     """
     zeros = b"\0" in head
-    found = next((name for magic, name in _START if head.startswith(magic) and (zeros or not magic.isalnum())), "")
+    found = next(
+        (name for magic, name in _START if head.startswith(magic) and (zeros or not magic.isalnum())), ""
+    )
     if found:
         return found
     if zeros and head[4:8] in _BOXES:

@@ -1,8 +1,9 @@
 """Blocks to items: paragraphs of 100 to 200 words under their heading, documents of related sections.
 
-Granularities of UniversalRAG (section 3.2): `paragraph` for facts, `document` for questions that need a long context.
-Cuts are chosen for a whole section at once, by dynamic programming over its smallest pieces (sentences, list lines,
-table rows, code lines), so that no tiny tail is left and cuts fall between blocks wherever the sizes allow it.
+Granularities of UniversalRAG (section 3.2): `paragraph` for facts, `document` for questions that need a long
+context. Cuts are chosen for a whole section at once, by dynamic programming over its smallest pieces
+(sentences, list lines, table rows, code lines), so that no tiny tail is left and cuts fall between blocks
+wherever the sizes allow it.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ DOCUMENT_WORDS = 4_000
 def split(source: str, file: str, parsed: Parsed) -> list[Item]:
     """Return the items of a file: its paragraphs, none across a heading, its documents, and those it states itself.
 
-    A document is consecutive sections; one of a single paragraph names it as `meta["paragraph"]`. Where a file is of
-    parts or entries, `meta["part"]` numbers the one that an item is of.
+    A document is consecutive sections; one of a single paragraph names it as `meta["paragraph"]`. Where a
+    file is of parts or entries, `meta["part"]` numbers the one that an item is of.
     """
     # Where parts are dated, the file is of the day of the last of them, and one without a date is of none.
     of_file = None if parsed.parted and any(b.date for b in parsed.blocks) else parsed.date
@@ -57,13 +58,16 @@ def split(source: str, file: str, parsed: Parsed) -> list[Item]:
         )
 
     parts = list(_parts(parsed.blocks))
-    small = [item("paragraph", n, p.heading, p.date, p.piece.text, p.piece.spans) for n, p in enumerate(parts)]
+    small = [
+        item("paragraph", n, p.heading, p.date, p.piece.text, p.piece.spans) for n, p in enumerate(parts)
+    ]
     if parsed.parted or parsed.listed:
         number: dict[int, int] = {}
         rows = [(i, number.setdefault(id(p.top), len(number))) for i, p in zip(small, parts, strict=True)]
         small = [replace(i, meta={"part": part}) for i, part in rows]
     out, at = list(small), 0
-    # A workbook parts at its sheets, a mailbox at its mails: in a document of several none would have its place.
+    # A workbook parts at its sheets, a mailbox at its mails: in a document of several none would have its
+    # place.
     apart = (list(own) for _, own in groupby(parts, key=lambda p: p.top if parsed.parted else None))
     for n, group in enumerate(g for own in apart for g in _groups(own)):
         first, last = min(p.heading for p in group), max(p.heading for p in group)
@@ -131,7 +135,8 @@ def _parts(blocks: Iterable[Block]) -> Iterator[_Part]:
 def _bare_as_text(blocks: list[Block]) -> list[Block]:
     """Turn headings that nothing stands under into text of the section they stand in: their words would be lost.
 
-    Done from the end, so that a heading over nothing but such text counts as filled if that text came from below it.
+    Done from the end, so that a heading over nothing but such text counts as filled if that text came from
+    below it.
     """
     kept: list[Block] = []
     after = 0  # level of the next block if it is a heading, 7 for all others, 0 at the end of the file

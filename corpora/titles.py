@@ -25,7 +25,8 @@ _COVER = 60
 _LINE = 400
 """Characters of a line of the cover that are read."""
 _REGISTRANT = re.compile(
-    r"\(?\s*(?:exact\s+)?name\s+of\s+(?:the\s+)?(?:registrant|issuer)\s+as\s+specified\s+in\s+(?:its|the)\s", re.I
+    r"\(?\s*(?:exact\s+)?name\s+of\s+(?:the\s+)?(?:registrant|issuer)\s+as\s+specified\s+in\s+(?:its|the)\s",
+    re.I,
 )
 _FORM = re.compile(r"\s*(form\s+(?:10-?[KQ]T?|[86]-?K|20-?F|40-?F)(?:/A)?)\s*", re.I)
 _PERIOD = re.compile(
@@ -42,13 +43,17 @@ def is_given(title: str) -> bool:
 def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
     """Return the title of a document with pages, or "".
 
-    `stated` is what its metadata say, `name` that of its file. Headings are ranked by size: the largest of the first
-    page is the title where the metadata have none that the document bears out.
+    `stated` is what its metadata say, `name` that of its file. Headings are ranked by size: the largest of
+    the first page is the title where the metadata have none that the document bears out.
     """
     headings = (b for b in blocks if b.kind == "heading" and b.page == 1)
     largest = min(headings, key=lambda b: b.level, default=None)
     top = largest.text if largest and (stated or largest.level == 1) else ""
-    said = {w for text in (name.replace("_", " "), *(b.text for b in blocks if b.page <= _PAGES)) for w in words(text)}
+    said = {
+        w
+        for text in (name.replace("_", " "), *(b.text for b in blocks if b.page <= _PAGES))
+        for w in words(text)
+    }
     own = words(stated)
     borne_out = not top or sum(w in said for w in own) >= _SAID * len(own)
     return top if _JUNK.search(stated) or not own or not borne_out else stated.strip()
@@ -69,7 +74,10 @@ def told_apart(documents: Sequence[tuple[str, str]]) -> list[str]:
     """Return the titles of documents, given with their paths, those of the same title with the names of their files."""
     counts = Counter(title for title, _ in documents)
     names = ((title, PurePath(path).name) for title, path in documents)
-    return [f"{title} ({name})" if counts[title] > 1 and name and name != title else title for title, name in names]
+    return [
+        f"{title} ({name})" if counts[title] > 1 and name and name != title else title
+        for title, name in names
+    ]
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[str]:

@@ -196,8 +196,8 @@ class Item:
     def between(self, start: float | None, end: float | None) -> Item | None:
         """Return what of this overlaps these seconds, or None; a whole recording only where all of it lies in them.
 
-        Of a clip at the border its utterances, lines and frames in the range are left. What is cut away is blank, so
-        that every character stays where it is. What has no time is returned as it is.
+        Of a clip at the border its utterances, lines and frames in the range are left. What is cut away is
+        blank, so that every character stays where it is. What has no time is returned as it is.
         """
         if self.locator.get("kind") != "time" or (start is None and end is None):
             return self
@@ -207,7 +207,12 @@ class Item:
             return self
         spans = [s for s in self.spans if s.time is None or (s.time[1] > low and s.time[0] < high)]
         frames = [(t, name) for t, name in self.frames if low <= t < high]
-        if self.corpus == "video" or last <= low or first >= high or (self.spans and not spans and not frames):
+        if (
+            self.corpus == "video"
+            or last <= low
+            or first >= high
+            or (self.spans and not spans and not frames)
+        ):
             return None
         text = re.sub(r"[^\n]", " ", self.text) if self.spans else self.text
         for s in spans:
@@ -234,7 +239,11 @@ class Item:
     def frames(self) -> list[tuple[float, str]]:
         """The stored frames of a clip as (seconds, media id), in order."""
         stored = self.meta.get("frames")
-        rows = [r for r in stored if isinstance(r, list | tuple) and len(r) == 2] if isinstance(stored, list) else []
+        rows = (
+            [r for r in stored if isinstance(r, list | tuple) and len(r) == 2]
+            if isinstance(stored, list)
+            else []
+        )
         # Older catalogs have rows of item lists that note anything.
         return [(float(t), str(name)) for t, name in rows if isinstance(t, int | float)]
 
@@ -244,7 +253,11 @@ class Item:
         held = self.meta.get("chapters")
         rows = [r for r in held if isinstance(r, list) and len(r) == 3] if isinstance(held, list) else []
         # The row of an item list may note anything.
-        return [(a, b, t) for a, b, t in rows if isinstance(t, str) and all(isinstance(x, int | float) for x in (a, b))]
+        return [
+            (a, b, t)
+            for a, b, t in rows
+            if isinstance(t, str) and all(isinstance(x, int | float) for x in (a, b))
+        ]
 
     def during(self, start: float, end: float) -> Locator:
         """Narrow the item's locator to what is seen in these seconds, with the stored frame nearest to their middle."""
@@ -270,8 +283,8 @@ class Hit:
 class Lists:
     """The ranked lists of one query in one corpus, each best first. Any may be empty.
 
-    `visual` is by the image-text encoder: empty where none is set, or the corpus holds no pictures it has seen; `note`
-    says in words why it is empty although one is set.
+    `visual` is by the image-text encoder: empty where none is set, or the corpus holds no pictures it has
+    seen; `note` says in words why it is empty although one is set.
     """
 
     dense: tuple[Hit, ...] = ()

@@ -49,7 +49,8 @@ def tables(described: Mapping[str, Any]) -> str:
             if method in methods:
                 rows[title].append(_row(method, path, methods[method], described["components"]["schemas"]))
     return "\n".join(
-        "\n".join([f"### {title}", "", "| request | what it does |", "|---|---|", *rows[title], ""]) for title in rows
+        "\n".join([f"### {title}", "", "| request | what it does |", "|---|---|", *rows[title], ""])
+        for title in rows
     )
 
 

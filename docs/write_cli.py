@@ -49,7 +49,9 @@ def page() -> str:
     parts = [_INTRO, f"{root.epilog}\n", _SHARED, _table(dict.fromkeys(row for row in told if row in shared))]
     parts += [_section(name, command, shared) for name, command in ours]
     rest = [
-        f"| `{name}` | {_flat(command.help.split(chr(10) * 2)[0])} |" for name, command in every if _of_evals(command)
+        f"| `{name}` | {_flat(command.help.split(chr(10) * 2)[0])} |"
+        for name, command in every
+        if _of_evals(command)
     ]
     return "\n".join([*parts, "\n".join([_CHECKOUT, *rest, ""])])
 
@@ -110,7 +112,9 @@ def _flat(text: str | None) -> str:
 
 
 def _table(rows: Iterable[tuple[str, str]]) -> str:
-    return "\n".join(["| option | meaning |", "|---|---|", *(f"| {flags} | {means} |" for flags, means in rows), ""])
+    return "\n".join(
+        ["| option | meaning |", "|---|---|", *(f"| {flags} | {means} |" for flags, means in rows), ""]
+    )
 
 
 def main(argv: list[str]) -> None:

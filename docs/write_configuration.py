@@ -40,20 +40,28 @@ def page() -> str:
     rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
         (
             "Command line",
-            "Defaults of the commands and of `ragweave serve`; Python and LangGraph Studio have those of "
-            "[one run](#one-run).",
+            (
+                "Defaults of the commands and of `ragweave serve`; Python and LangGraph Studio have those of "
+                "[one run](#one-run)."
+            ),
             RunSettings,
         ),
         (
             "Models",
-            "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY` stands for three "
-            "variables, as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and `RAGWEAVE_JUDGE_KEY`. What "
-            "a role does not set comes from the writer, whose key goes to its own server only.",
+            (
+                "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY`"
+                " stands for three variables, as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and"
+                " `RAGWEAVE_JUDGE_KEY`. What a role does not set comes from the writer, whose key goes to its"
+                " own server only."
+            ),
             ModelSettings,
         ),
         (
             "Libraries, files and the web",
-            "Where data is kept, the limits under which files are read, and the web search that a run may use.",
+            (
+                "Where data is kept, the limits under which files are read, and the web search that a run may"
+                " use."
+            ),
             CorporaSettings,
         ),
         ("Server", "Settings of `ragweave serve`.", ServeSettings),
@@ -61,13 +69,15 @@ def page() -> str:
     for title, intro, model in rooms:
         parts += [f"## {title}\n\n{intro}\n", _table(model, "variable", environment=True)]
     parts += [
-        "## One run\n\n"
-        "Fields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(..., context=Context(...))`, or "
-        "the form in Studio.\n",
+        (
+            "## One run\n\nFields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(...,"
+            " context=Context(...))`, or the form in Studio.\n"
+        ),
         _table(Context, "knob", environment=False),
-        "## Methods and presets\n\n"
-        "What papers fixed and measured. `--preset NAME` sets them together, `--set method.KEY=VALUE` one by one, and "
-        "`Context(method={...})` from Python.\n",
+        (
+            "## Methods and presets\n\nWhat papers fixed and measured. `--preset NAME` sets them together,"
+            " `--set method.KEY=VALUE` one by one, and `Context(method={...})` from Python.\n"
+        ),
         _table(Method, "setting", environment=False),
         _presets(PRESETS),
     ]

@@ -1,8 +1,8 @@
 """Takes pictures of the page in a headless Chromium: `python -m ragweave.docs.write_pictures FOLDER [STATE ...]`.
 
-A server over the example files is used as a reader would, beside a scripted model. Without names it takes the pictures
-of the docs; `all` takes every state at three widths in both colours, to be looked at. They are drawn by the fonts of
-the machine, so that no test compares them.
+A server over the example files is used as a reader would, beside a scripted model. Without names it takes the
+pictures of the docs; `all` takes every state at three widths in both colours, to be looked at. They are drawn
+by the fonts of the machine, so that no test compares them.
 """
 
 from __future__ import annotations
@@ -23,20 +23,37 @@ from typing import Any
 
 from ragweave.tests.support.server import Received, ScriptedServer
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chromium-headless-shell"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "chromium-headless-shell"))), None
+)
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples" / "library"
-DECIDED, LIT = "What did the council decide on 12 March 2024?", "When was the lamp of the lighthouse first lit?"
+DECIDED, LIT = (
+    "What did the council decide on 12 March 2024?",
+    "When was the lamp of the lighthouse first lit?",
+)
 TOLD = "How tall is the lighthouse, and when was its lamp first lit?"
-WRITTEN = ("The tower is 31 metres tall and has 148 steps [1]. ", "The lamp was first lit on 3 October 1874 [1].")
+WRITTEN = (
+    "The tower is 31 metres tall and has 148 steps [1]. ",
+    "The lamp was first lit on 3 October 1874 [1].",
+)
 SUMMARY = (
-    "These are notes, minutes and a guided walk of the invented island Skerry Holm. They tell of its lighthouse, its "
-    "ferry, its birds, its electricity and what its council decided. You can learn what things cost, when they were "
-    "built and how the island lives."
+    "These are notes, minutes and a guided walk of the invented island Skerry Holm. They tell of its"
+    " lighthouse, its ferry, its birds, its electricity and what its council decided. You can learn what"
+    " things cost, when they were built and how the island lives."
 )
 ASKED = (
-    ("Why did the puffins leave Skerry Holm?", "Puffins were lost from the island in 1958, when rats came ashore"),
-    ("What does the new concrete pier cost, and who pays it?", "The work costs 2.6 million crowns and is paid half by"),
-    ("How long can the battery carry the island?", "A battery of 4.2 megawatt hours beside the fish hall carries"),
+    (
+        "Why did the puffins leave Skerry Holm?",
+        "Puffins were lost from the island in 1958, when rats came ashore",
+    ),
+    (
+        "What does the new concrete pier cost, and who pays it?",
+        "The work costs 2.6 million crowns and is paid half by",
+    ),
+    (
+        "How long can the battery carry the island?",
+        "A battery of 4.2 megawatt hours beside the fish hall carries",
+    ),
     ("When was the ferry Marten built?", "She was built in 1961 by the Ravnholt shipyard"),
 )
 SIZES = ((1280, 860), (820, 1000), (390, 844))

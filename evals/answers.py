@@ -1,7 +1,7 @@
 """Answer figures: answered-correct, answered-wrong, quoted and abstained are always counted together.
 
-Where no model read what was found, passages are quoted: then a question counts as answered where an accepted answer
-stands in what is shown, and never as answered wrong, because a quote claims nothing.
+Where no model read what was found, passages are quoted: then a question counts as answered where an accepted
+answer stands in what is shown, and never as answered wrong, because a quote claims nothing.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from ragweave.models.errors import InputError
 class Question:
     """One question with its gold answers.
 
-    Any one of `answers` is enough; `gold` are files or passage ids that hold it. Figures are also given per `kind`;
-    `previous` is the turn that this one follows up. With a `letter` the question is multiple choice, and that is all
-    that counts.
+    Any one of `answers` is enough; `gold` are files or passage ids that hold it. Figures are also given per
+    `kind`; `previous` is the turn that this one follows up. With a `letter` the question is multiple choice,
+    and that is all that counts.
     """
 
     id: str
@@ -81,7 +81,9 @@ class AnswerVerdict:
         if self.question.letter:
             return letter_score(self.shown, self.question.letter) == 1
         said = (
-            says(self.shown, self.question.answers) if self.question.answers else bool(self.question.must_not_contain)
+            says(self.shown, self.question.answers)
+            if self.question.answers
+            else bool(self.question.must_not_contain)
         )
         return said and not says(self.shown, self.question.must_not_contain)
 
@@ -105,17 +107,21 @@ def read_questions(path: Path) -> list[Question]:
     `gold_files`, or from `gold`.
 
     Raises:
-        InputError: a line lacks a question, two have one id, or a turn follows one that does not stand before it.
+        InputError: a line lacks a question, two have one id, or a turn follows one that does not stand before
+            it.
     """
     out: list[Question] = []
     seen: set[str] = set()
     for row in rows_of(path):
         question = question_of(row)
         if question.id in seen:
-            raise InputError(f"{path.name} has two questions with the id {question.id}", "give each its own id")
+            raise InputError(
+                f"{path.name} has two questions with the id {question.id}", "give each its own id"
+            )
         if question.previous and question.previous not in seen:
             raise InputError(
-                f"question {question.id} of {path.name} follows {question.previous}, which does not stand before it",
+                f"question {question.id} of {path.name} follows {question.previous}, which does not stand"
+                " before it",
                 "put the earlier turn first",
             )
         seen.add(question.id)
@@ -151,8 +157,8 @@ async def ask_all(
 ) -> list[AnswerVerdict]:
     """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
 
-    Without a runner the conversations are asked one after another; `of` is what the answers depend on beside graph,
-    knobs and questions.
+    Without a runner the conversations are asked one after another; `of` is what the answers depend on beside
+    graph, knobs and questions.
     """
     graph = without(build(), off).compile(checkpointer=InMemorySaver())
     opened = {turns[0].id: turns for turns in conversations(questions)}
@@ -185,7 +191,8 @@ async def ask_all(
     rows = await (runner or Runner()).each(name, opened, converse, depends)
     found = {id: answered for row in rows for id, answered in row.items()}
     return [
-        AnswerVerdict(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])}) for q in questions
+        AnswerVerdict(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])})
+        for q in questions
     ]
 
 
@@ -210,11 +217,12 @@ def conversations(questions: Sequence[Question]) -> list[list[Question]]:
 def figures(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
     """Return the shares of all questions, the precision of the citations, and milliseconds.
 
-    `answer_shown` is the share of the answerable questions with a gold answer in what is shown, and `characters_shown`
-    the median length of that. `citation_precision` is the share of cited files that are gold, over answered questions
-    that have gold files, and `citation_recall` the share of gold files that are cited; `token_f1` and `rouge_l` compare
-    what was written with the closest gold answer, over answered questions that have one, and fall with every word that
-    is not in it; `abstained_right` is the share of the unanswerable questions that were declined.
+    `answer_shown` is the share of the answerable questions with a gold answer in what is shown, and
+    `characters_shown` the median length of that. `citation_precision` is the share of cited files that are
+    gold, over answered questions that have gold files, and `citation_recall` the share of gold files that are
+    cited; `token_f1` and `rouge_l` compare what was written with the closest gold answer, over answered
+    questions that have one, and fall with every word that is not in it; `abstained_right` is the share of the
+    unanswerable questions that were declined.
     """
     total = len(outcomes) or 1
     counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "quoted", "abstained")}

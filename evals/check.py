@@ -1,10 +1,10 @@
 """How often the check keeps a right sentence and catches a wrong one: `ragweave eval check`.
 
-With `--set` right sentences are those of kept answers that hold an accepted answer, with what they cite; without
-answers they are sentences of the library itself, told under their title. Errors are planted into others of them
-(`evals/planting.py`, `evals/planting_meanings.py`). Without a set they are written ones, with kinds of error that no
-rule can make, and right sentences as a good model writes them. They are put together into answers of a few sentences,
-which the product's own check takes.
+With `--set` right sentences are those of kept answers that hold an accepted answer, with what they cite;
+without answers they are sentences of the library itself, told under their title. Errors are planted into
+others of them (`evals/planting.py`, `evals/planting_meanings.py`). Without a set they are written ones, with
+kinds of error that no rule can make, and right sentences as a good model writes them. They are put together
+into answers of a few sentences, which the product's own check takes.
 """
 
 from __future__ import annotations
@@ -66,13 +66,21 @@ class CheckedSet:
 async def right_sentences(folder: Path, library: str, answers: Path | None) -> list[CheckedSentence]:
     """Return the right sentences of a set, in the order of their digests."""
     questions = {str(q["id"]): q for q in read_jsonl(folder / "questions.jsonl", ["id", "question"])}
-    made = await _of_library(questions, library) if answers is None else await _of_answers(questions, library, answers)
+    made = (
+        await _of_library(questions, library)
+        if answers is None
+        else await _of_answers(questions, library, answers)
+    )
     if not made:
-        raise InputError(f"{answers or folder} holds no right sentence", "name answers to questions of this set")
+        raise InputError(
+            f"{answers or folder} holds no right sentence", "name answers to questions of this set"
+        )
     return sorted(made, key=lambda s: digest(s.id))
 
 
-async def _of_answers(questions: Mapping[str, Mapping[str, Any]], library: str, answers: Path) -> list[CheckedSentence]:
+async def _of_answers(
+    questions: Mapping[str, Mapping[str, Any]], library: str, answers: Path
+) -> list[CheckedSentence]:
     out: list[CheckedSentence] = []
     for kept in read_jsonl(answers, ["id", "answer"]):
         q = questions.get(str(kept["id"]).rpartition("/")[2])
@@ -86,7 +94,9 @@ async def _of_answers(questions: Mapping[str, Mapping[str, Any]], library: str, 
         home = tuple({_file(s) for s in named})
         known = [*named, *(s for s in found[:SHOWN] if s not in named)]
         for n, (a, b) in enumerate(sentences(plain)):
-            told = CheckedSentence(f"{q['id']}:{n}", RIGHT, plain[a:b], asked, tuple(named), tuple(known), home)
+            told = CheckedSentence(
+                f"{q['id']}:{n}", RIGHT, plain[a:b], asked, tuple(named), tuple(known), home
+            )
             out += [told] if named else []
     return out
 
@@ -95,13 +105,18 @@ async def _of_library(questions: Mapping[str, Mapping[str, Any]], library: str) 
     """Return for each question the nearest sentence of the best passage, told under its title."""
     out = []
     for q in questions.values():
-        found = [as_strip(e) for e in await asearch(q["question"], context=Context(library=library, mode="extractive"))]
+        found = [
+            as_strip(e)
+            for e in await asearch(q["question"], context=Context(library=library, mode="extractive"))
+        ]
         if found:
             said = " ".join(best_sentence(q["question"], found[0]["text"]).split()).rstrip(".")
             told = f"By “{found[0]['title']}”, {said}."
             home = (_file(found[0]),)
             out.append(
-                CheckedSentence(f"{q['id']}:0", RIGHT, told, q["question"], (found[0],), tuple(found[:SHOWN]), home)
+                CheckedSentence(
+                    f"{q['id']}:0", RIGHT, told, q["question"], (found[0],), tuple(found[:SHOWN]), home
+                )
             )
     return out
 
@@ -162,7 +177,12 @@ async def _answer(
         marks = found.marks
     rows = [_row(s, mark, strips) for s, mark in zip(answer, marks, strict=True)]
     total = run.meter.spent
-    cost: Row = {"calls": total.calls, "in": total.input_tokens, "out": total.output_tokens, "notes": run.notes}
+    cost: Row = {
+        "calls": total.calls,
+        "in": total.input_tokens,
+        "out": total.output_tokens,
+        "notes": run.notes,
+    }
     if result is not None:
         cost["exam"] = result.right
     return rows, {**cost, "seconds": round(time.perf_counter() - begun, 4)}
@@ -223,8 +243,8 @@ async def _faithful(run: RunContext, question: str, answer: Sequence[CheckedSent
 def passes(row: Row) -> bool:
     """Tell whether an error is shown as right.
 
-    A true sentence with a wrong citation is mended if its citations hold it; one that a newer document denies has to be
-    marked as disputed.
+    A true sentence with a wrong citation is mended if its citations hold it; one that a newer document denies
+    has to be marked as disputed.
     """
     if row["kind"] == DISPUTED:
         return row["support"] not in ("disputed", "contradicted")
@@ -283,7 +303,9 @@ def write(found: CheckedSet, out: Path) -> None:
 
 def read(kept: Sequence[Path]) -> CheckedSet:
     """Read what was written."""
-    rows = [json.loads(line) for path in kept for line in path.read_text(encoding="utf-8").splitlines() if line]
+    rows = [
+        json.loads(line) for path in kept for line in path.read_text(encoding="utf-8").splitlines() if line
+    ]
     return CheckedSet([r for r in rows if "kind" in r], [r for r in rows if "kind" not in r])
 
 
@@ -296,7 +318,9 @@ async def cases(
     kinds = {**KINDS, **MEANINGS}
     made = planted(rest if len(rest) >= wrong else held, wrong, kinds)
     if len(made) < wrong:
-        made += [s for s in planted(held, 2 * wrong, kinds) if s.id not in {m.id for m in made}][: wrong - len(made)]
+        made += [s for s in planted(held, 2 * wrong, kinds) if s.id not in {m.id for m in made}][
+            : wrong - len(made)
+        ]
     return grouped(kept, made, each)
 
 

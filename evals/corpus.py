@@ -20,8 +20,8 @@ from ragweave.models.settings import model_settings
 class PreparedLibrary:
     """An indexed evaluation library.
 
-    `passage` has the passage id by the name of the file that it was written to; `first` the id of the first passage
-    with the same words, where there are several.
+    `passage` has the passage id by the name of the file that it was written to; `first` the id of the first
+    passage with the same words, where there are several.
     """
 
     library: Library
@@ -47,7 +47,8 @@ def use_home(folder: Path) -> None:
 async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> PreparedLibrary:
     """Write passages (`id`, `title`, `text`) as one Markdown file each, index them, and return the library.
 
-    A hash of the passages completes the name of the library; what lies in `work` is reused while they stay the same.
+    A hash of the passages completes the name of the library; what lies in `work` is reused while they stay
+    the same.
     """
     passages = list(rows)
     digest = hashlib.sha256(json.dumps([dict(p) for p in passages], sort_keys=True).encode()).hexdigest()[:10]

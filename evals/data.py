@@ -26,9 +26,9 @@ POPQA = 10
 def read_labelled(path: Path) -> list[dict[str, Any]]:
     """Return the pairs of a file: rows of question, passage (title where known) and label.
 
-    A question of PopQA in the form in which Self-RAG and CRAG share it (`s_wiki_title`, and retrieved `ctxs` of title
-    and text) becomes a pair for each passage. It is relevant where its title is that of the question's subject, and is
-    read without its title, which would give the label away (CRAG, section 4.2).
+    A question of PopQA in the form in which Self-RAG and CRAG share it (`s_wiki_title`, and retrieved `ctxs`
+    of title and text) becomes a pair for each passage. It is relevant where its title is that of the
+    question's subject, and is read without its title, which would give the label away (CRAG, section 4.2).
 
     Raises:
         InputError: as `read_jsonl`, or a row of PopQA has no passages.
@@ -39,10 +39,16 @@ def read_labelled(path: Path) -> list[dict[str, Any]]:
     for number, row in enumerate(read_jsonl(path, ("question", "s_wiki_title", "ctxs")), 1):
         found = row["ctxs"]
         if not found or not all(isinstance(c, dict) and {"title", "text"} <= {*c} for c in found):
-            raise InputError(f"row {number} of {path.name} has no passages", "give `ctxs` with title and text")
+            raise InputError(
+                f"row {number} of {path.name} has no passages", "give `ctxs` with title and text"
+            )
         pair = {"qid": str(row.get("id", number)), "question": row["question"]}
         rows += [
-            {**pair, "passage": " ".join(str(c["text"]).split()), "label": int(c["title"] == row["s_wiki_title"])}
+            {
+                **pair,
+                "passage": " ".join(str(c["text"]).split()),
+                "label": int(c["title"] == row["s_wiki_title"]),
+            }
             for c in found[:POPQA]
         ]
     return rows
@@ -54,7 +60,8 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     Every object must have the `fields`.
 
     Raises:
-        InputError: the file cannot be read, is empty, or a line is not such an object; the message names the line.
+        InputError: the file cannot be read, is empty, or a line is not such an object; the message names the
+            line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -68,7 +75,9 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"line {number} of {path.name} is not JSON", "mend or remove that line") from error
+            raise InputError(
+                f"line {number} of {path.name} is not JSON", "mend or remove that line"
+            ) from error
         missing = [f for f in fields if not isinstance(row, dict) or f not in row]
         if missing or not isinstance(row, dict):
             lacks = f"has no {', '.join(missing)}" if isinstance(row, dict) else "is not an object"
@@ -119,10 +128,13 @@ def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
     for number, row in enumerate(rows, 1):
         if row["label"] not in labels:
             raise InputError(
-                f"row {number} of {path.name} has the unknown label {row['label']!r}", f"use one of {', '.join(labels)}"
+                f"row {number} of {path.name} has the unknown label {row['label']!r}",
+                f"use one of {', '.join(labels)}",
             )
         if not isinstance(row["query"], str):
-            raise InputError(f"the query of row {number} of {path.name} is not text", "mend or remove that row")
+            raise InputError(
+                f"the query of row {number} of {path.name} is not text", "mend or remove that row"
+            )
     return [
         RoutedQuestion(str(r.get("id", i)), r["query"], r["label"], str(r.get("source", "")))
         for i, r in enumerate(rows)

@@ -1,7 +1,7 @@
 """Figures of the small relevance evaluator: `python -m ragweave.evals.evaluator --data DIR`.
 
-HotpotQA by five folds of questions, every figure from a head that has not seen the question; XQuAD by a head trained on
-all of HotpotQA and nothing else.
+HotpotQA by five folds of questions, every figure from a head that has not seen the question; XQuAD by a head
+trained on all of HotpotQA and nothing else.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def pairs(asked: Sequence[LabelledQuestion], scores: Sequence[Scores]) -> Figure
     return {
         "order_auc": auc(labels, order),
         "order_ap": average_precision(labels, order),
-        "order_r1": float(np.mean([a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)])),
+        "order_r1": float(
+            np.mean([a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)])
+        ),
         "floor_auc": auc(labels, floor),
         "floor_ap": average_precision(labels, floor),
         "floor_ece": ece((floor + 1) / 2, labels, bins=10),
@@ -86,7 +88,9 @@ def measure(data: Path) -> Figures:
     scores = [h.scores(s[0][1]) for h, s in zip(own, seen, strict=True)]
     bare = [h.scores(s[1][1]) for h, s in zip(own, seen, strict=True)]
     taken = [without_gold(a, i) for i, a in enumerate(asked)]
-    full, empty = ([h.scores(looked(t[side], idf, near)) for h, t in zip(own, taken, strict=True)] for side in (0, 1))
+    full, empty = (
+        [h.scores(looked(t[side], idf, near)) for h, t in zip(own, taken, strict=True)] for side in (0, 1)
+    )
     out: Figures = {
         "hotpotqa": pairs(asked, scores),
         "hotpotqa without titles": pairs(asked, bare),
@@ -97,7 +101,9 @@ def measure(data: Path) -> Figures:
     idf, near = idf_of(passages), Nearness(with_untitled(passages))
     ten = [a.take(range(10)) for a in found]
     scores = [head.scores(looked(a, idf, near)) for a in ten]
-    empty = [head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf, near)) for a in found]
+    empty = [
+        head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf, near)) for a in found
+    ]
     out["xquad"] = pairs(ten, scores)
     out["xquad without titles"] = pairs(ten, [head.scores(looked(untitled(a), idf, near)) for a in ten])
     out["none is relevant, xquad"] = none_relevant(scores, empty)

@@ -109,7 +109,9 @@ def with_untitled(passages: Sequence[Passage]) -> list[Passage]:
     return [*passages, *(Passage("", p.text) for p in passages)]
 
 
-def ranked(data: Path, folder: str, passages: str, k: int = 11) -> tuple[list[LabelledQuestion], list[Passage]]:
+def ranked(
+    data: Path, folder: str, passages: str, k: int = 11
+) -> tuple[list[LabelledQuestion], list[Passage]]:
     """Return each question of a set with its first k passages by BM25, and all its passages."""
     corpus = read_jsonl(data / folder / passages)
     texts = [Passage(p["title"], p["text"]) for p in corpus]

@@ -1,7 +1,7 @@
 """Pictures found by what is written about them, and words read in pictures: figures on the public data sets.
 
-Pictures of the astronomy book are asked for by their captions, which are withheld from the index; slides of lectures
-by what was said while they were shown.
+Pictures of the astronomy book are asked for by their captions, which are withheld from the index; slides of
+lectures by what was said while they were shown.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     def link(name: str) -> str:
         row = by_file[name]
         told, title = (
-            " ".join(str(row[k]).replace("]", "").replace('"', "'").replace("[", "").split()) for k in ("alt", "title")
+            " ".join(str(row[k]).replace("]", "").replace('"', "'").replace("[", "").split())
+            for k in ("alt", "title")
         )
         return f'![{told}](<.images/{name}> "{title}")'
 
@@ -98,7 +99,9 @@ async def indexed(folder: Path, name: str) -> Library:
     return await open_library(name)
 
 
-async def measure(library: Library, asked: Sequence[PictureQuery], context: Context, name: str) -> dict[str, float]:
+async def measure(
+    library: Library, asked: Sequence[PictureQuery], context: Context, name: str
+) -> dict[str, float]:
     """Ask every query of the image corpus; return R@1, R@5 and MRR of the gold pictures, their keys under a name."""
     ranks = []
     found = await library.search("image", [a.query for a in asked], context.method.pool)

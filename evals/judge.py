@@ -1,9 +1,9 @@
 """A language model as judge: which of two answers is better, and 1 to 5 against a baseline (VideoRAG, section 4).
 
-The published protocol asks for a winner on five criteria and overall, with either answer first, five times. Its prompts
-are quoted. Added are a vote per question with intervals by question, the share that whichever answer stands first wins,
-lengths, a control in which both answers are the same, and a bound on tries: a verdict that cannot be read is counted
-and left out.
+The published protocol asks for a winner on five criteria and overall, with either answer first, five times.
+Its prompts are quoted. Added are a vote per question with intervals by question, the share that whichever
+answer stands first wins, lengths, a control in which both answers are the same, and a bound on tries: a
+verdict that cannot be read is counted and left out.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def control(cases: Sequence[Case]) -> list[Case]:
 class Judged:
     """The verdicts over one case.
 
-    By aspect, `marks` has a value per verdict (1 where `a` won and 0 where it lost, or the score of `a`), and `first` a
-    1 where the answer that stood first won. `unread` counts the verdicts given up.
+    By aspect, `marks` has a value per verdict (1 where `a` won and 0 where it lost, or the score of `a`), and
+    `first` a 1 where the answer that stood first won. `unread` counts the verdicts given up.
     """
 
     case: Case
@@ -177,7 +177,10 @@ async def _verdict(
         )
         if run or attempt:
             # A reply is kept by its prompt: a further reading has to differ.
-            messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n(Reading {run + 1}.{attempt + 1})")]
+            messages = [
+                *messages[:-1],
+                (messages[-1][0], f"{messages[-1][1]}\n\n(Reading {run + 1}.{attempt + 1})"),
+            ]
         verdict = await model.json(messages, schema, node="judge", meter=meter)
         if verdict is not None:
             return verdict
@@ -210,7 +213,10 @@ def columns(protocol: Protocol) -> list[str]:
 def flat(judged: Sequence[Judged], protocol: Protocol, prefix: str = "") -> dict[str, float]:
     """Return the figures under flat keys."""
     name = "win" if protocol == "pairs" else "score"
-    out: dict[str, float] = {f"{prefix}questions": len(judged), f"{prefix}unread": sum(j.unread for j in judged)}
+    out: dict[str, float] = {
+        f"{prefix}questions": len(judged),
+        f"{prefix}unread": sum(j.unread for j in judged),
+    }
     for aspect, *values in rows_of(judged, protocol):
         out[f"{prefix}{name}_{aspect}"] = round(float(values[0]), 4)
         if protocol == "pairs":

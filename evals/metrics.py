@@ -1,4 +1,6 @@
-"""Metrics of routing, answers, rankings and citations. Every function is pure and scores 0 to 1, higher is better.
+"""Metrics of routing, answers, rankings and citations.
+
+Every function is pure and scores 0 to 1, higher is better.
 
 scikit-learn and rouge-score do what they have; the tests check the rest against scikit-learn and pytrec_eval.
 """
@@ -25,8 +27,8 @@ Values = Sequence[float] | NDArray[Any]
 class Accuracy:
     """Accuracy of one label per row.
 
-    `macro` is the mean over the labels that occur of the share of their rows that are right (`per_label`); `confusion`
-    goes from gold label to predicted label to count.
+    `macro` is the mean over the labels that occur of the share of their rows that are right (`per_label`);
+    `confusion` goes from gold label to predicted label to count.
     """
 
     micro: float
@@ -129,7 +131,9 @@ def letter_score(answer: str, gold: str) -> float:
 
 def truth(answer: str) -> bool | None:
     """Return the truth value that an answer opens with or states alone, None where there is none or both."""
-    opening = re.match(r"\W*(true|yes|correct|supports?|supported|false|no|incorrect|refutes?|refuted)\b", answer, re.I)
+    opening = re.match(
+        r"\W*(true|yes|correct|supports?|supported|false|no|incorrect|refutes?|refuted)\b", answer, re.I
+    )
     if opening:
         return opening[1].lower() in {"true", "yes", "correct", "support", "supports", "supported"}
     found = {w.lower() for w in re.findall(r"\b(true|false)\b", answer, re.I)}
@@ -202,8 +206,8 @@ def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
 def says(answer: str, golds: Sequence[str]) -> bool:
     """Return whether an answer holds one of the gold answers as whole words, or draws the truth value that is gold.
 
-    Case, accents, punctuation, English articles and the commas of thousands do not count: "3000" stands in "3,000",
-    but "188" not in "1889".
+    Case, accents, punctuation, English articles and the commas of thousands do not count: "3000" stands in
+    "3,000", but "188" not in "1889".
     """
     if golds and all(normalise(g) in _TRUTHS for g in golds):
         return any(truth_score(answer, g) for g in golds)

@@ -107,7 +107,12 @@ class MixedBench:
     async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
         """Return the rows that reciprocal ranks over the lists of all corpora put first, and milliseconds of CPU."""
         began = time.process_time()
-        found = [hits for c in corpora for x in await self.library.search(c, [question], POOL) for hits in _lists(x)]
+        found = [
+            hits
+            for c in corpora
+            for x in await self.library.search(c, [question], POOL)
+            for hits in _lists(x)
+        ]
         ranked = fuse_ranks([(1.0, [(h.id, h.score) for h in hits]) for hits in found])
         return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
 
@@ -158,7 +163,9 @@ def rows_of(found: Found) -> list[list[str | float | int]]:
     for name, ways in found.items():
         recalls, means = _recalls(ways), mean(ways)
         both = interval([way.first for way in ways]), interval(recalls)
-        gaps = [paired(_recalls(found[base]), recalls) if name != base else None for base in (ORACLE, UNIFIED)]
+        gaps = [
+            paired(_recalls(found[base]), recalls) if name != base else None for base in (ORACLE, UNIFIED)
+        ]
         shares = [x for i in both for x in (i.mean, f"{i.low:.3f} to {i.high:.3f}")]
         rows.append([name, *shares, *map(_shown, gaps), means.searched, means.right, round(means.ms)])
     return rows

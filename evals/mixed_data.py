@@ -1,11 +1,11 @@
 """A library of every kind, made of public data by text alone, and questions whose corpus is known.
 
-Paragraphs are those of XQuAD, documents those of HotpotQA; pictures are indexed by title and caption, and asked for by
-what can be seen on them; recordings are indexed by what is said, whole as videos and in stretches of about a minute as
-clips. No question was made from the text that is indexed for its answer: those of `mixed_queries.jsonl` were written
-for this purpose, from the descriptions for the blind (pictures) and by paraphrase (clips, videos), before any of them
-was routed. The constants of routing and merging may be chosen on them; those of `mixed_fresh.jsonl`, over other
-pictures and moments, only report.
+Paragraphs are those of XQuAD, documents those of HotpotQA; pictures are indexed by title and caption, and
+asked for by what can be seen on them; recordings are indexed by what is said, whole as videos and in
+stretches of about a minute as clips. No question was made from the text that is indexed for its answer: those
+of `mixed_queries.jsonl` were written for this purpose, from the descriptions for the blind (pictures) and by
+paraphrase (clips, videos), before any of them was routed. The constants of routing and merging may be chosen
+on them; those of `mixed_fresh.jsonl`, over other pictures and moments, only report.
 """
 
 from __future__ import annotations
@@ -54,7 +54,13 @@ def library_rows(data: Path) -> list[Row]:
         rows.append({"kind": "document", "id": f"d {p['id']}", "title": p["title"], "text": p["text"]})
     for c in read_jsonl(data / "images_astronomy/captions.jsonl", ["id", "title", "caption", "file"]):
         rows.append(
-            {"kind": "image", "id": c["id"], "title": c["title"] or c["id"], "caption": c["caption"], "file": c["file"]}
+            {
+                "kind": "image",
+                "id": c["id"],
+                "title": c["title"] or c["id"],
+                "caption": c["caption"],
+                "file": c["file"],
+            }
         )
     rows = [r for r in rows if r.get("text") or r.get("caption")]
     for name, turns in _recordings(data).items():
@@ -84,7 +90,14 @@ def _recording(name: str, turns: Sequence[tuple[str, str]]) -> Iterator[Row]:
         yield {"kind": "clip", "id": clip_id(name, group), **common, "transcript": said, **times}
         second = ends
     whole = " ".join(text for _, text in turns)
-    yield {"kind": "video", "id": name, **common, "transcript": whole, "start": 0.0, "end": round(second + 0.1, 1)}
+    yield {
+        "kind": "video",
+        "id": name,
+        **common,
+        "transcript": whole,
+        "start": 0.0,
+        "end": round(second + 0.1, 1),
+    }
 
 
 def _stretches(turns: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
@@ -141,13 +154,15 @@ def _drawn(rows: Iterable[Row]) -> list[Row]:
 
 def _paragraphs(rows: Sequence[Row]) -> list[MixedQuestion]:
     return [
-        MixedQuestion(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"])) for q in rows
+        MixedQuestion(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
+        for q in rows
     ]
 
 
 def _documents(rows: Sequence[Row]) -> list[MixedQuestion]:
     return [
-        MixedQuestion(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"])) for q in rows
+        MixedQuestion(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"]))
+        for q in rows
     ]
 
 

@@ -22,7 +22,17 @@ from ragweave.nodes.state import State, Update, phrasings_of, searched
 
 Node = Callable[..., Awaitable[Update]]
 Off = Literal[
-    "route", "expand", "fuse", "grade", "refine", "reason", "rewrite", "select", "correct", "ambiguous", "incorrect"
+    "route",
+    "expand",
+    "fuse",
+    "grade",
+    "refine",
+    "reason",
+    "rewrite",
+    "select",
+    "correct",
+    "ambiguous",
+    "incorrect",
 ]
 OFF: tuple[Off, ...] = get_args(Off)
 NODE_OF: dict[Off, str] = {
@@ -64,7 +74,9 @@ async def _no_rewrites(state: State, runtime: Runtime[Context], node: Node) -> U
 
 
 async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    found = [row for row in state.get("found", []) if row["kind"] == "dense" and row["query"] == state["query"]]
+    found = [
+        row for row in state.get("found", []) if row["kind"] == "dense" and row["query"] == state["query"]
+    ]
     context = Context.of(runtime).model_copy(update={"rerank": False, "recency": "off"})
     return await node(State(**{**state, "found": found}), runtime.override(context=context))
 

@@ -34,13 +34,16 @@ def read_pairs(path: Path) -> list[LabelledQuestion]:
     groups: dict[str, list[tuple[str, Passage, int]]] = {}
     for row in read_labelled(path):
         if row["label"] not in (-1, 0, 1, True, False):
-            raise InputError(f"a label of {path.name} is {row['label']!r}", "use 1 for relevant and 0 for not")
+            raise InputError(
+                f"a label of {path.name} is {row['label']!r}", "use 1 for relevant and 0 for not"
+            )
         passage = Passage(str(row.get("title", "")), str(row["passage"]))
         groups.setdefault(str(row.get("qid", row["question"])), []).append(
             (str(row["question"]), passage, int(row["label"] == 1))
         )
     asked = [
-        LabelledQuestion(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g])) for g in groups.values()
+        LabelledQuestion(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g]))
+        for g in groups.values()
     ]
     if len({int(n) for a in asked for n in a.labels}) < 2:
         raise InputError(f"{path.name} has only one label", "give relevant and irrelevant pairs")
@@ -109,8 +112,8 @@ def _llm() -> Scorer:
 class ScoredPairs:
     """Every pair with its scores.
 
-    `labels` are 1 where relevant, `order` is relative to the other candidates of its question, `floor` absolute
-    relevance in [-1, 1]; each (n,).
+    `labels` are 1 where relevant, `order` is relative to the other candidates of its question, `floor`
+    absolute relevance in [-1, 1]; each (n,).
     """
 
     labels: NDArray[np.int64]
@@ -121,8 +124,8 @@ class ScoredPairs:
     def figures(self) -> dict[str, float]:
         """Return the figures.
 
-        `auc` and `average_precision` are those of the order among candidates; `auc_floor` and `ece` those of the
-        absolute relevance, read as the probability (floor + 1) / 2.
+        `auc` and `average_precision` are those of the order among candidates; `auc_floor` and `ece` those of
+        the absolute relevance, read as the probability (floor + 1) / 2.
         """
         labels = self.labels
         return {
@@ -153,7 +156,11 @@ async def measure(
         started = time.perf_counter()
         found = await score(group.question, group.passages)
         seconds = time.perf_counter() - started
-        return {"order": np.asarray(found.order).tolist(), "floor": np.asarray(found.floor).tolist(), "s": seconds}
+        return {
+            "order": np.asarray(found.order).tolist(),
+            "floor": np.asarray(found.floor).tolist(),
+            "s": seconds,
+        }
 
     pairs = [(g.question, [astuple(p) for p in g.passages], g.labels.tolist()) for g in groups]
     units = {str(n): g for n, g in enumerate(groups)}

@@ -118,7 +118,9 @@ def name(s: CheckedSentence) -> CheckedSentence | None:
     """Put another name of the passages that it names in the place of one."""
     have = [n for n in text.names(s.text) if n in s.text and (" " in n or not s.text.startswith(n))]
     terms = set(text.terms(s.text))
-    held = [n for p in s.named for n in text.names(p["text"]) if not set(text.terms(n)) & terms and len(n) > 3]
+    held = [
+        n for p in s.named for n in text.names(p["text"]) if not set(text.terms(n)) & terms and len(n) > 3
+    ]
     held = [n for n in held if n not in _MONTHS and " " in n] or held
     return replace(s, text=s.text.replace(have[-1], pick(s, held))) if have and held else None
 

@@ -18,12 +18,17 @@ _UNITS = (
     "watts kilowatts|degrees percent|per_cent degrees|€ $|£ €|% ‰|km/h m/s|miles kilometres|天 周|米 公里"
 )
 _OPPOSITES = (
-    "before after|above below|more less|fewer more|first last|north south|northern southern|east west|left right|"
-    "up down|upper lower|with without|increased decreased|rose fell|longest shortest|largest smallest|opened closed|"
-    "opens closes|open closed|inside outside|early late|earlier later|higher lower|bought sold|won lost|always never|"
-    "warm cold|oldest newest|vor nach|links rechts|mehr weniger|avant après|plus moins|antes después|más menos"
+    "before after|above below|more less|fewer more|first last|north south|northern southern|east west|left"
+    " right|up down|upper lower|with without|increased decreased|rose fell|longest shortest|largest"
+    " smallest|opened closed|opens closes|open closed|inside outside|early late|earlier later|higher"
+    " lower|bought sold|won lost|always never|warm cold|oldest newest|vor nach|links rechts|mehr"
+    " weniger|avant après|plus moins|antes después|más menos"
 )
-_ADDED = (", which the council confirmed in writing", ", and a second one is planned", ", as every visitor is told")
+_ADDED = (
+    ", which the council confirmed in writing",
+    ", and a second one is planned",
+    ", as every visitor is told",
+)
 _ARTICLE = re.compile(r"(?<=\b[Tt]he )[a-z]{4,}\b(?! [a-z]+ing\b)")
 _FROM_TO = re.compile(r"\bfrom ((?:the )?[^\W\d_][\w’'-]*) to ((?:the )?[^\W\d_][\w’'-]*)")
 NEWER = "~newer"
@@ -73,7 +78,12 @@ def noun(s: CheckedSentence) -> CheckedSentence | None:
     """Put another common noun of the passages that it names in the place of one, in English."""
     m = _ARTICLE.search(s.text)
     said = set(text.terms(s.text))
-    held = [w.group() for p in s.named for w in _ARTICLE.finditer(p["text"]) if not said & set(text.terms(w.group()))]
+    held = [
+        w.group()
+        for p in s.named
+        for w in _ARTICLE.finditer(p["text"])
+        if not said & set(text.terms(w.group()))
+    ]
     other = pick(s, held)
     return replace(s, text=s.text[: m.start()] + other + s.text[m.end() :]) if m and other else None
 
@@ -95,7 +105,9 @@ def roles(s: CheckedSentence) -> CheckedSentence | None:
 def column(s: CheckedSentence) -> CheckedSentence | None:
     """Give a number that stands in another column of the same row."""
     for m in re.finditer(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)", s.text):
-        rows = [line for p in s.named for line in p["text"].splitlines() if " | " in line and m.group() in line]
+        rows = [
+            line for p in s.named for line in p["text"].splitlines() if " | " in line and m.group() in line
+        ]
         others = [n for line in rows for n in re.findall(r"\d+(?:[.,]\d+)*", line) if n not in s.text]
         if others:
             return replace(s, text=s.text[: m.start()] + pick(s, others) + s.text[m.end() :])

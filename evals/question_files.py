@@ -1,9 +1,10 @@
 """Question files in the forms in which public sets are published, read as rows of one form.
 
-- ours: JSON Lines with `id, question` and the further fields of docs/evaluation.md; with `options`, a list, the
-  question is multiple choice and its answer a letter;
+- ours: JSON Lines with `id, question` and the further fields of docs/evaluation.md; with `options`, a list,
+  the question is multiple choice and its answer a letter;
 - Video-MME: `question_id, question, options, answer` (a letter);
-- LVBench: one video a line with `qa`, a list of `uid, question, answer`, the options lettered within the question;
+- LVBench: one video a line with `qa`, a list of `uid, question, answer`, the options lettered within the
+  question;
 - LongerVideos: one JSON object of collections, each with `type` and `questions`, which have no gold answers.
 """
 
@@ -41,11 +42,19 @@ def rows_of(path: Path) -> list[Row]:
             out += [choice(q, "uid", str(row.get("type", "")), path, n) for q in row["qa"]]
         elif "options" in row or "question_id" in row:
             out.append(
-                choice(row, "question_id" if "question_id" in row else "id", str(row.get("task_type", "")), path, n)
+                choice(
+                    row,
+                    "question_id" if "question_id" in row else "id",
+                    str(row.get("task_type", "")),
+                    path,
+                    n,
+                )
             )
         elif "id" not in row or "question" not in row:
             missing = ", ".join(k for k in ("id", "question") if k not in row)
-            raise InputError(f"line {n} of {path.name} has no {missing}", "see docs/evaluation.md for the fields")
+            raise InputError(
+                f"line {n} of {path.name} has no {missing}", "see docs/evaluation.md for the fields"
+            )
         else:
             out.append(row)
     return out
@@ -60,7 +69,9 @@ def _collections(path: Path) -> Mapping[str, Any] | None:
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read ({error})", "give a JSON file in UTF-8") from error
     if not isinstance(whole, dict):
-        raise InputError(f"{path.name} is not an object of collections", "give JSON Lines, or the LongerVideos file")
+        raise InputError(
+            f"{path.name} is not an object of collections", "give JSON Lines, or the LongerVideos file"
+        )
     return whole
 
 
@@ -69,10 +80,14 @@ def _longer_videos(name: str, given: object, path: Path) -> Iterator[Row]:
         held: dict[str, Any] = collection if isinstance(collection, dict) else {}
         asked = held.get("questions")
         if not isinstance(asked, list):
-            raise InputError(f"collection {name} of {path.name} has no questions", "give the file as it is published")
+            raise InputError(
+                f"collection {name} of {path.name} has no questions", "give the file as it is published"
+            )
         for q in asked:
             if not isinstance(q, dict) or "question" not in q:
-                raise InputError(f"a question of collection {name} of {path.name} has no text", "mend or remove it")
+                raise InputError(
+                    f"a question of collection {name} of {path.name} has no text", "mend or remove it"
+                )
             yield {
                 "id": f"{name}-{q.get('id', '')}",
                 "question": str(q["question"]),
@@ -87,12 +102,15 @@ def choice(row: Any, key: str, kind: str, path: Path, n: int) -> Row:
         InputError: it lacks an id, a question or options, or its answer is the letter of none of them.
     """
     if not isinstance(row, dict) or key not in row or "question" not in row or "answer" not in row:
-        raise InputError(f"line {n} of {path.name} is no multiple choice", "give an id, a question and an answer")
+        raise InputError(
+            f"line {n} of {path.name} is no multiple choice", "give an id, a question and an answer"
+        )
     question = str(row["question"])
     options = row.get("options")
     if isinstance(options, list):
         lines = [
-            f"{mark}. {_LETTERED.sub('', str(option))}" for mark, option in zip(ascii_uppercase, options, strict=False)
+            f"{mark}. {_LETTERED.sub('', str(option))}"
+            for mark, option in zip(ascii_uppercase, options, strict=False)
         ]
         question = "\n".join([question, *lines])
     _, stated = options_of(question)

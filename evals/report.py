@@ -59,7 +59,9 @@ def read_figures(path: Path) -> dict[str, float]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not a file of figures ({error})", "give a file written by --json") from error
+        raise InputError(
+            f"{path} is not a file of figures ({error})", "give a file written by --json"
+        ) from error
     if not isinstance(found, dict):
         raise InputError(f"{path} is not a file of figures", "give a file written by --json")
     return {k: float(v) for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)}

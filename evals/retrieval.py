@@ -86,7 +86,8 @@ def read_passages(path: Path) -> list[dict[str, str]]:
 def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
     """Read queries: `id` (or `_id`), `question` (or `query`, `text`), and `gold` ids unless a qrels file names them.
 
-    A qrels file has query id, passage id and grade in columns (above 0 is relevant); a heading line is passed over.
+    A qrels file has query id, passage id and grade in columns (above 0 is relevant); a heading line is passed
+    over.
 
     Raises:
         InputError: a query has no question, or no query has a relevant passage.
@@ -118,7 +119,9 @@ async def ranking(library: Library, query: str, method: Method) -> list[str]:
         return [h.id for h in lists.dense]
     if method == "lexical":
         return [h.id for h in lists.lexical]
-    context = Context.model_validate({"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "scores"}})
+    context = Context.model_validate(
+        {"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "scores"}}
+    )
     joined = fused(ranked_lists("paragraph", query, lists), query, context)
     if method in {"hybrid", "rrf"}:
         return [i for i, _ in joined]
@@ -155,8 +158,8 @@ async def measure(
 ) -> Figures:
     """Run one ranking over the queries.
 
-    Without a runner the queries are asked one after another, so that times mean something; `of` is what the rankings
-    depend on beside library and queries: the method.
+    Without a runner the queries are asked one after another, so that times mean something; `of` is what the
+    rankings depend on beside library and queries: the method.
     """
 
     async def one(query: Query) -> Row:
@@ -178,12 +181,16 @@ async def measure(
     units = {str(n): q for n, q in enumerate(queries)}
     depends = {**(of or {}), "library": prepared.library.name, "queries": [q.text for q in queries]}
     figures = Figures()
-    for query, row in zip(queries, await (runner or Runner()).each("queries", units, one, depends), strict=True):
+    for query, row in zip(
+        queries, await (runner or Runner()).each("queries", units, one, depends), strict=True
+    ):
         figures.add(row["ranked"], alike(query), ks, row["seconds"])
     return figures
 
 
-def ranker(prepared: PreparedLibrary, method: Method, hops: int = 3) -> Callable[[str], Awaitable[Sequence[str]]]:
+def ranker(
+    prepared: PreparedLibrary, method: Method, hops: int = 3
+) -> Callable[[str], Awaitable[Sequence[str]]]:
     """Return the ranking function of a method."""
     if method in SINGLE:
         return partial(ranking, prepared.library, method=method)

@@ -24,8 +24,8 @@ Classify = Callable[[str], Awaitable[str | None]]
 class RouterDecision:
     """How one question was routed.
 
-    `confidence` is the probability of the label, 1 where a language model said it; `fell_back` says that its reply
-    could not be read and the small head decided.
+    `confidence` is the probability of the label, 1 where a language model said it; `fell_back` says that its
+    reply could not be read and the small head decided.
     """
 
     probabilities: dict[str, float]
@@ -80,7 +80,10 @@ def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD
 
 
 async def decide(
-    questions: Sequence[str], answer: Answer, runner: Runner | None = None, of: Mapping[str, Any] | None = None
+    questions: Sequence[str],
+    answer: Answer,
+    runner: Runner | None = None,
+    of: Mapping[str, Any] | None = None,
 ) -> list[RouterDecision]:
     """Route every question.
 
@@ -91,7 +94,9 @@ async def decide(
         return asdict(await answer(question))
 
     units = {str(n): q for n, q in enumerate(questions)}
-    rows = await (runner or Runner()).each("questions", units, one, {**(of or {}), "questions": list(questions)})
+    rows = await (runner or Runner()).each(
+        "questions", units, one, {**(of or {}), "questions": list(questions)}
+    )
     return [RouterDecision(**row) for row in rows]
 
 
@@ -107,7 +112,9 @@ def ensemble(
         if s.confidence >= threshold:
             out.append(s)
         else:
-            out.append(RouterDecision(m.probabilities, m.label, m.confidence, s.ms + m.ms, m.calls, m.fell_back))
+            out.append(
+                RouterDecision(m.probabilities, m.label, m.confidence, s.ms + m.ms, m.calls, m.fell_back)
+            )
     return out
 
 
@@ -131,7 +138,9 @@ def measure(rows: Sequence[RoutedQuestion], decisions: Sequence[RouterDecision])
     right = [g == s for g, s in zip(gold, said, strict=True)]
     confidence = [d.confidence for d in decisions]
     sources = sorted({r.source for r in rows})
-    per_source = {s: float(np.mean([ok for r, ok in zip(rows, right, strict=True) if r.source == s])) for s in sources}
+    per_source = {
+        s: float(np.mean([ok for r, ok in zip(rows, right, strict=True) if r.source == s])) for s in sources
+    }
     flat: dict[str, Any] = {
         "questions": len(rows),
         "accuracy_micro": round(found.micro, 4),
@@ -157,7 +166,9 @@ def chat_classifier(labels: Sequence[str]) -> Classify:
 
     model = chat("judge")
     if model is None:
-        raise InputError("the llm router needs a chat model", "set RAGWEAVE_CHAT, for example openai:gpt-4o-mini")
+        raise InputError(
+            "the llm router needs a chat model", "set RAGWEAVE_CHAT, for example openai:gpt-4o-mini"
+        )
     meter = Meter()
 
     async def classify(question: str) -> str | None:

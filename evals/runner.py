@@ -33,18 +33,22 @@ def code() -> str:
 
 def settings() -> str:
     """Return the digest of what the environment sets."""
-    given = sorted((k, v) for k, v in os.environ.items() if k.startswith("RAGWEAVE_") and k != "RAGWEAVE_HOME")
+    given = sorted(
+        (k, v) for k, v in os.environ.items() if k.startswith("RAGWEAVE_") and k != "RAGWEAVE_HOME"
+    )
     return hashlib.sha256(json.dumps(given).encode()).hexdigest()[:16]
 
 
 class Runner:
     """Runs the parts of one command: of each part some units, at most `width` at the same time.
 
-    Finished units are written down in `folder`; without one nothing outlives the process. `tell` is told after each
-    unit.
+    Finished units are written down in `folder`; without one nothing outlives the process. `tell` is told
+    after each unit.
     """
 
-    def __init__(self, folder: Path | None = None, width: int = 1, tell: Tell = lambda name, done, total: None) -> None:
+    def __init__(
+        self, folder: Path | None = None, width: int = 1, tell: Tell = lambda name, done, total: None
+    ) -> None:
         self._folder, self._width, self._tell = folder, width, tell
         self._ledgers: list[Ledger] = []
 
@@ -84,8 +88,8 @@ class Runner:
 class Ledger:
     """The finished units of one part of a run, a JSON line each.
 
-    `done` has the row by id, as earlier runs of the same (`of`) and this one left them; without a folder it is kept in
-    memory.
+    `done` has the row by id, as earlier runs of the same (`of`) and this one left them; without a folder it
+    is kept in memory.
     """
 
     def __init__(self, folder: Path | None, of: Mapping[str, Any]) -> None:
@@ -106,7 +110,8 @@ class Ledger:
         self.done[id] = row
         if self.path:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Each line begins with its own line break, so that a torn line before it costs nothing but itself.
+            # Each line begins with its own line break, so that a torn line before it costs nothing but
+            # itself.
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps({"id": id, "row": row}, ensure_ascii=True))
 

@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 class SynthesisJob:
     """One synthesis.
 
-    `questions` is JSON Lines or one JSON list with gold answers, `out` gets one conversation per kept question; a limit
-    of 0 means all.
+    `questions` is JSON Lines or one JSON list with gold answers, `out` gets one conversation per kept
+    question; a limit of 0 means all.
     """
 
     questions: Path
@@ -75,10 +75,13 @@ class SynthesisReport(TypedDict):
     seconds: float
 
 
-async def synthesize(job: SynthesisJob, told: Callable[[int, int], None] = lambda done, of: None) -> SynthesisReport:
+async def synthesize(
+    job: SynthesisJob, told: Callable[[int, int], None] = lambda done, of: None
+) -> SynthesisReport:
     """Walk every question that the journal does not hold yet, write the conversations, and return the report.
 
-    A question that a model failed on is tried again by the next run; a spent budget ends the job with what is there.
+    A question that a model failed on is tried again by the next run; a spent budget ends the job with what is
+    there.
 
     Raises:
         InputError: if the questions cannot be read.
@@ -150,15 +153,25 @@ def read_tasks(path: Path, limit: int = 0) -> list[Task]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        rows = json.loads(text) if text.lstrip()[:1] == "[" else [json.loads(x) for x in text.splitlines() if x.strip()]
+        rows = (
+            json.loads(text)
+            if text.lstrip()[:1] == "["
+            else [json.loads(x) for x in text.splitlines() if x.strip()]
+        )
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} cannot be read ({error})", "give JSON Lines with a question a line") from error
+        raise InputError(
+            f"{path} cannot be read ({error})", "give JSON Lines with a question a line"
+        ) from error
     if not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} holds something that is not an object", "give JSON Lines with a question a line")
+        raise InputError(
+            f"{path} holds something that is not an object", "give JSON Lines with a question a line"
+        )
     tasks = [read_task(row) for row in (rows[:limit] if limit else rows)]
     twice = [i for i, n in Counter(t.id for t in tasks).items() if n > 1]
     if twice:
-        raise InputError(f"the id {twice[0]!r} occurs more than once in {path}", "give every question an id of its own")
+        raise InputError(
+            f"the id {twice[0]!r} occurs more than once in {path}", "give every question an id of its own"
+        )
     return tasks
 
 
@@ -168,6 +181,11 @@ def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     part = path.with_name(f"{path.name}.part")
     with part.open("w", encoding="utf-8") as out:
         for row in rows:
-            kept = {"id": row["id"], "messages": row["messages"], "answers": row["answers"], "hops": row["hops"]}
+            kept = {
+                "id": row["id"],
+                "messages": row["messages"],
+                "answers": row["answers"],
+                "hops": row["hops"],
+            }
             out.write(json.dumps(kept, ensure_ascii=False) + "\n")
     part.replace(path)

@@ -56,8 +56,8 @@ class Task:
 class SynthesisSettings:
     """How questions are walked.
 
-    Most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper), documents per round,
-    and queries that are written for each round, of which the first useful one is kept.
+    Most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper), documents
+    per round, and queries that are written for each round, of which the first useful one is kept.
     """
 
     rounds: int = 5
@@ -69,8 +69,8 @@ class SynthesisSettings:
 class SynthesisWalk:
     """What became of one question.
 
-    `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one was kept; the
-    messages are empty unless the outcome is `kept`.
+    `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one was
+    kept; the messages are empty unless the outcome is `kept`.
     """
 
     outcome: Outcome
@@ -95,7 +95,10 @@ def read_task(row: Mapping[str, Any]) -> Task:
             "give each line `id`, `question` and `answers` (or `answer`)",
         )
     supporting = [fact[0] for fact in row.get("supporting_facts") or [] if isinstance(fact, list) and fact]
-    parts = [*(part for key in ("sub_answers", "links", "gold") for part in listed(row.get(key))), *supporting]
+    parts = [
+        *(part for key in ("sub_answers", "links", "gold") for part in listed(row.get(key))),
+        *supporting,
+    ]
     bare = (re.sub(r"\s*\([^)]*\)$", "", str(p)).strip() for p in parts)
     return Task(name, question, golds, tuple(dict.fromkeys(p for p in bare if p)))
 
@@ -144,7 +147,9 @@ def bears(text: str, task: Task) -> bool:
     return any(w.strip() and w in have and w not in said for w in wanted)
 
 
-def conversation(question: str, past: Sequence[Round], said: Sequence[str], answer: str) -> list[dict[str, str]]:
+def conversation(
+    question: str, past: Sequence[Round], said: Sequence[str], answer: str
+) -> list[dict[str, str]]:
     """Return a walk in chat format: what `reason` shows where `method.form` is `auto-rag`, and the last turn."""
     rounds = [replace(r, learnt=thought) for r, thought in zip(past, said[:-1], strict=True)]
     last = ("assistant", turn_of(said[-1], answer=answer, published=True))

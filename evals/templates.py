@@ -1,8 +1,8 @@
 """Template questions per label, expanded from a small grammar written from the meaning of the labels.
 
-They teach the router what a label means where the public data sets only show how their authors write. The grammar is
-`router_templates.txt`: `@slot = a | b` defines a slot, `[label language]` opens a section, every further line is a
-pattern with `{slot}` and `(a|b|)`; ` | ` outside parentheses separates patterns.
+They teach the router what a label means where the public data sets only show how their authors write. The
+grammar is `router_templates.txt`: `@slot = a | b` defines a slot, `[label language]` opens a section, every
+further line is a pattern with `{slot}` and `(a|b|)`; ` | ` outside parentheses separates patterns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def read_grammar(path: Path = GRAMMAR) -> tuple[dict[str, list[str]], list[Patte
     """Return the slots and the patterns of a grammar file.
 
     Raises:
-        InputError: a pattern stands before any section, names an unknown slot, or its parentheses do not match.
+        InputError: a pattern stands before any section, names an unknown slot, or its parentheses do not
+            match.
     """
     slots: dict[str, list[str]] = {}
     patterns: list[Pattern] = []
@@ -72,9 +73,13 @@ def _split(text: str, separator: str) -> list[str]:
 
 def expand(pattern: str, slots: dict[str, list[str]], rng: random.Random) -> str:
     """Return one question of a pattern; the same slot twice in a line takes two different values."""
-    unused = {name: rng.sample(values, len(values)) for name, values in slots.items() if f"{{{name}}}" in pattern}
+    unused = {
+        name: rng.sample(values, len(values)) for name, values in slots.items() if f"{{{name}}}" in pattern
+    }
     text = _choose(pattern, rng)
-    text = re.sub(r"\{(\w+)\}", lambda m: unused[m[1]].pop() if len(unused[m[1]]) else rng.choice(slots[m[1]]), text)
+    text = re.sub(
+        r"\{(\w+)\}", lambda m: unused[m[1]].pop() if len(unused[m[1]]) else rng.choice(slots[m[1]]), text
+    )
     return " ".join(text.split())
 
 

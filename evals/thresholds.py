@@ -1,10 +1,11 @@
 """Calibrate CRAG's two thresholds for any evaluator: `ragweave eval thresholds --pairs FILE`.
 
-Thresholds belong to an evaluator (CRAG, section 4.3, finds them by hand for each data set). Here they are read off
-labelled pairs of question and passage. Every question is judged by its best candidate, as the verdict does, once with
-its relevant candidates and once without them:
+Thresholds belong to an evaluator (CRAG, section 4.3, finds them by hand for each data set). Here they are
+read off labelled pairs of question and passage. Every question is judged by its best candidate, as the
+verdict does, once with its relevant candidates and once without them:
 
-- the upper threshold is the lowest at which enough of the questions called `correct` do have a relevant candidate;
+- the upper threshold is the lowest at which enough of the questions called `correct` do have a relevant
+  candidate;
 - the lower one is the highest at which few enough of the questions that have one are called `incorrect`.
 """
 
@@ -27,8 +28,8 @@ Floats = NDArray[np.float64]
 class ThresholdPoint:
     """What one threshold does.
 
-    `present` and `absent` are the shares that pass of the questions with a relevant candidate and of the same without
-    it; `precision` is 1 where nothing passes.
+    `present` and `absent` are the shares that pass of the questions with a relevant candidate and of the same
+    without it; `precision` is 1 where nothing passes.
     """
 
     threshold: float
@@ -41,8 +42,8 @@ class ThresholdPoint:
 class Calibration:
     """Two thresholds and the curve they were read off.
 
-    Best candidates at or above `upper` make the verdict `correct`, those below `lower` make it `incorrect`; the curve
-    ascends.
+    Best candidates at or above `upper` make the verdict `correct`, those below `lower` make it `incorrect`;
+    the curve ascends.
     """
 
     upper: float
@@ -52,14 +53,18 @@ class Calibration:
 
     def at(self, threshold: float) -> ThresholdPoint:
         """Return the point of the first threshold of the curve at or above the given one."""
-        return next((p for p in self.curve if p.threshold >= threshold), ThresholdPoint(threshold, 0.0, 0.0, 1.0))
+        return next(
+            (p for p in self.curve if p.threshold >= threshold), ThresholdPoint(threshold, 0.0, 0.0, 1.0)
+        )
 
 
-def calibrate(present: Sequence[float], absent: Sequence[float], precision: float, kept: float) -> Calibration:
+def calibrate(
+    present: Sequence[float], absent: Sequence[float], precision: float, kept: float
+) -> Calibration:
     """Find the thresholds from the best scores of questions, with and without their relevant candidates.
 
-    Both kinds of questions count alike, however many there are of each; `precision` is wanted of the upper threshold,
-    `kept` of the lower.
+    Both kinds of questions count alike, however many there are of each; `precision` is wanted of the upper
+    threshold, `kept` of the lower.
 
     Raises:
         InputError: if there is no question of one kind, or a score is no number.
@@ -67,11 +72,14 @@ def calibrate(present: Sequence[float], absent: Sequence[float], precision: floa
     with_gold, without = np.asarray(present, dtype=np.float64), np.asarray(absent, dtype=np.float64)
     if not len(with_gold) or not len(without):
         raise InputError(
-            "thresholds need questions with and without a relevant passage", "give at least one pair of each label"
+            "thresholds need questions with and without a relevant passage",
+            "give at least one pair of each label",
         )
     if not (np.isfinite(with_gold).all() and np.isfinite(without).all()):
         raise InputError("the evaluator gave a score that is no number", "check its checkpoint")
-    curve = tuple(_point(float(t), with_gold, without) for t in np.unique(np.concatenate([with_gold, without])))
+    curve = tuple(
+        _point(float(t), with_gold, without) for t in np.unique(np.concatenate([with_gold, without]))
+    )
     lower = max((p.threshold for p in curve if p.present >= kept), default=curve[0].threshold)
     upper = min((p.threshold for p in curve if p.precision >= precision), default=curve[-1].threshold)
     return Calibration(max(upper, lower), lower, curve, len(with_gold))
@@ -85,8 +93,8 @@ def _point(threshold: float, present: Floats, absent: Floats) -> ThresholdPoint:
 async def best_scores(asked: Sequence[LabelledQuestion], score: Scorer) -> tuple[list[float], list[float]]:
     """Return the best score of each question with its relevant candidates, and without them.
 
-    Where both kinds of candidates are there, one irrelevant candidate is left out of the full list for each relevant
-    one, so that both lists are equally long and the maximum of the longer one has no advantage.
+    Where both kinds of candidates are there, one irrelevant candidate is left out of the full list for each
+    relevant one, so that both lists are equally long and the maximum of the longer one has no advantage.
     """
     present, absent = [], []
     for a in asked:

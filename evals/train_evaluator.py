@@ -27,9 +27,14 @@ from ragweave.models.settings import model_settings
 
 def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]]) -> RelevanceHead:
     """Fit the scale: `seen` are the questions as given and without titles, with their features."""
-    # The second hop is left out: it is fetched and graded by a query of its own, and cannot be told by this question.
+    # The second hop is left out: it is fetched and graded by a query of its own, and cannot be told by this
+    # question.
     given = weights()
-    whole = [(a, evidence(look, given), np.arange(len(a.labels)) != a.second) for views in seen for a, look in views]
+    whole = [
+        (a, evidence(look, given), np.arange(len(a.labels)) != a.second)
+        for views in seen
+        for a, look in views
+    ]
     typical = float(np.concatenate([sums for _, sums, _ in whole]).mean())
     raw = np.concatenate([stand(sums, typical)[first] for _, sums, first in whole])
     slope, offset = logistic(raw, np.concatenate([a.labels[first] for a, _, first in whole]))
@@ -62,7 +67,12 @@ def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     before = json.loads((path if path.exists() else HEAD).read_text(encoding="utf-8"))["floor"]
     name = model_settings().embed
-    scale = {"typical": head.typical, "slope": head.slope, "offset": head.offset, "encoder": name.partition("@")[0]}
+    scale = {
+        "typical": head.typical,
+        "slope": head.slope,
+        "offset": head.offset,
+        "encoder": name.partition("@")[0],
+    }
     card = {
         "floor": {**before, kind_of(name): scale},
         "trained_on": {

@@ -1,7 +1,7 @@
 """Teach a chat model to iterate: supervised fine-tuning with TRL and PEFT on what `ragweave synthesize` wrote.
 
-The loss counts the assistant's turns alone (Auto-RAG, section 3.4): documents are to be read, not learnt. Which tokens
-are the assistant's is read off the rendered conversation, so that any chat template will do.
+The loss counts the assistant's turns alone (Auto-RAG, section 3.4): documents are to be read, not learnt.
+Which tokens are the assistant's is read off the rendered conversation, so that any chat template will do.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _LEAST = 2
 class Tuning(Plan):
     """How a chat model is tuned.
 
-    The scale of the low-rank matrices is twice their rank; conversations of more than `max_length` tokens are left out
-    and counted; `merge` writes the whole tuned model instead of the adapter.
+    The scale of the low-rank matrices is twice their rank; conversations of more than `max_length` tokens are
+    left out and counted; `merge` writes the whole tuned model instead of the adapter.
     """
 
     epochs: int = 3
@@ -51,12 +51,12 @@ def train_reasoner(
 ) -> dict[str, float]:
     """Tune a chat model and write its adapter, or the whole model, as safetensors.
 
-    `data` is JSON Lines with `messages`; `base` has a chat template and is a folder or OWNER/NAME@COMMIT of the hub;
-    `out` must not exist, or hold an earlier result.
+    `data` is JSON Lines with `messages`; `base` has a chat template and is a folder or OWNER/NAME@COMMIT of
+    the hub; `out` must not exist, or hold an earlier result.
 
     Returns:
-        Conversations and tokens learnt from, those left out as too long, and the loss per assistant token on the
-        held-out conversations before and after.
+        Conversations and tokens learnt from, those left out as too long, and the loss per assistant token on
+        the held-out conversations before and after.
 
     Raises:
         InputError: if data, base or output folder cannot be used.
@@ -86,7 +86,9 @@ def train_reasoner(
     with place.open(args, tuning, base, data), torch.random.fork_rng(), quiet(transformers.utils.logging):
         start = find(base)
         model, tokenizer = _load(start, torch, transformers)
-        made = [examples(tokenizer, t, tuning.max_length, f"conversation {n} of {data.name}") for n, t in talks]
+        made = [
+            examples(tokenizer, t, tuning.max_length, f"conversation {n} of {data.name}") for n, t in talks
+        ]
         fitting = [e for e in made if e]
         random.Random(tuning.seed).shuffle(fitting)
         held = max(1, round(len(fitting) * tuning.held_out))
@@ -137,13 +139,15 @@ def read_talks(path: Path) -> list[tuple[int, list[dict[str, str]]]]:
     """Return the conversations of a file with their line numbers.
 
     Raises:
-        InputError: a row holds no messages of known roles and text, or no turn of the assistant; or there are too few.
+        InputError: a row holds no messages of known roles and text, or no turn of the assistant; or there are
+            too few.
     """
     found: list[tuple[int, list[dict[str, str]]]] = []
     for number, row in enumerate(read_jsonl(path, ("messages",)), 1):
         said = row["messages"]
         known = isinstance(said, list) and all(
-            isinstance(m, Mapping) and m.get("role") in _ROLES and isinstance(m.get("content"), str) for m in said
+            isinstance(m, Mapping) and m.get("role") in _ROLES and isinstance(m.get("content"), str)
+            for m in said
         )
         if not known or not any(m["role"] == "assistant" for m in said):
             raise InputError(
@@ -159,19 +163,25 @@ def read_talks(path: Path) -> list[tuple[int, list[dict[str, str]]]]:
 def examples(tokenizer: Any, talk: Sequence[Mapping[str, str]], max_length: int, name: str) -> list[Example]:
     """Return the token rows of one conversation, or none where one would be longer than `max_length`.
 
-    It is one row where the template only ever appends, so that all turns are learnt at once. A template that renders a
-    past turn otherwise than the last one (those that drop thoughts do) gives a row for each turn, as inference sees it.
+    It is one row where the template only ever appends, so that all turns are learnt at once. A template that
+    renders a past turn otherwise than the last one (those that drop thoughts do) gives a row for each turn,
+    as inference sees it.
 
     Raises:
-        InputError: if the template refuses the conversation, or does not let the assistant's turn follow its opening.
+        InputError: if the template refuses the conversation, or does not let the assistant's turn follow its
+            opening.
     """
     turns = [n for n, m in enumerate(talk) if m["role"] == "assistant"]
     spans: list[tuple[int, str]] = []
     for n in turns:
-        before, after = _render(tokenizer, talk[:n], True, name), _render(tokenizer, talk[: n + 1], False, name)
+        before, after = (
+            _render(tokenizer, talk[:n], True, name),
+            _render(tokenizer, talk[: n + 1], False, name),
+        )
         if not after.startswith(before):
             raise InputError(
-                f"the chat template of {clip(str(tokenizer.name_or_path), 80)} does not append the assistant's turns",
+                f"the chat template of {clip(str(tokenizer.name_or_path), 80)} does not append the"
+                " assistant's turns",
                 "give a model whose template does",
             )
         spans.append((len(before), after))
@@ -207,15 +217,19 @@ def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:
     kind = torch.float32 if torch_device(torch) == "cpu" else torch.bfloat16
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, use_safetensors=True, dtype=kind, **common)
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            folder, use_safetensors=True, dtype=kind, **common
+        )
     except Exception as error:
         raise WeightsError(
-            f"{folder.name} cannot be loaded as a chat model: {type(error).__name__}: {clip(str(error), 200)}",
+            f"{folder.name} cannot be loaded as a chat model: {type(error).__name__}:"
+            f" {clip(str(error), 200)}",
             "give a causal language model in safetensors",
         ) from error
     if not tokenizer.chat_template or not tokenizer.is_fast:
         raise InputError(
-            f"{folder.name} has no chat template or no fast tokeniser", "give a model that was tuned to converse"
+            f"{folder.name} has no chat template or no fast tokeniser",
+            "give a model that was tuned to converse",
         )
     # Where a model was loaded from is this machine's affair and stays out of the files that are written.
     model.config._name_or_path = model.name_or_path = tokenizer.name_or_path = folder.name

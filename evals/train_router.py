@@ -1,8 +1,9 @@
 """Train the small router head: `ragweave train router --data router.jsonl`.
 
-Two kernel machines, fitted as ridge regression, and the gate between them (`models/router.py`). The gate learns from
-public questions as they come, their near-duplicates held out; from the same ones as if their data set were unknown; and
-from templates whose pattern is held out. The same data and versions give the same weights.
+Two kernel machines, fitted as ridge regression, and the gate between them (`models/router.py`). The gate
+learns from public questions as they come, their near-duplicates held out; from the same ones as if their data
+set were unknown; and from templates whose pattern is held out. The same data and versions give the same
+weights.
 """
 
 from __future__ import annotations
@@ -70,14 +71,18 @@ class Corpus:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[RoutedQuestion], templates: Sequence[Template], names: Sequence[str]) -> Corpus:
+    def of(
+        cls, rows: Sequence[RoutedQuestion], templates: Sequence[Template], names: Sequence[str]
+    ) -> Corpus:
         """Put public rows and template questions together.
 
         Raises:
             InputError: there are too few public rows, or all have one label.
         """
         if len({r.label for r in rows}) < 2:
-            raise InputError("the training file has rows of one label only", "give rows of at least two labels")
+            raise InputError(
+                "the training file has rows of one label only", "give rows of at least two labels"
+            )
         near = groups([r.query for r in rows])
         distinct = len(np.unique(near))
         if distinct < LEAST_ROWS:
@@ -167,7 +172,9 @@ def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.floa
     if source.max() > 0:
         each = 1 / np.bincount(source)[source]
         cases.append((public, known, source, as_written, each / each.sum()))
-    cases.append((written, carries, pattern, as_written, np.full(len(written), TEMPLATES_SHARE / len(written))))
+    cases.append(
+        (written, carries, pattern, as_written, np.full(len(written), TEMPLATES_SHARE / len(written)))
+    )
     features, mixed, weight = list[Array](), list[Array](), list[Array]()
     for rows, machine, of, margins, each in cases:
         for value in np.unique(of):
@@ -184,7 +191,11 @@ def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.floa
             right = np.arange(len(asked)), corpus.labels[asked]
             mixed.append(
                 np.stack(
-                    [softmax(SHARP_PUBLIC * from_public)[right], softmax(SHARP_WRITTEN * from_written)[right]], axis=1
+                    [
+                        softmax(SHARP_PUBLIC * from_public)[right],
+                        softmax(SHARP_WRITTEN * from_written)[right],
+                    ],
+                    axis=1,
                 )
             )
             weight.append(each[held])
@@ -210,7 +221,10 @@ def likeliest_gate(features: Array, either: Array, weight: Array) -> NDArray[np.
         p = share * first + (1 - share) * second
         slope = -weight * (first - second) * share * (1 - share) / p
         penalty = 1e-3 * np.append(w[:-1], 0)
-        return float(-weight @ np.log(p) + 1e-3 * w[:-1] @ w[:-1]), np.append(x.T @ slope, slope.sum()) + 2 * penalty
+        return (
+            float(-weight @ np.log(p) + 1e-3 * w[:-1] @ w[:-1]),
+            np.append(x.T @ slope, slope.sum()) + 2 * penalty,
+        )
 
     w = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
     return np.append(w[:-1] / spread, w[-1] - (w[:-1] * middle / spread).sum())
@@ -268,12 +282,17 @@ async def cross_validate(
     if not 2 <= number <= most:
         raise InputError(f"{len(rows)} rows cannot be cut into {number} folds", f"give 2 to {most}")
     splitter = StratifiedGroupKFold(number, shuffle=True, random_state=seed)
-    folds = [test.astype(np.int64) for _, test in splitter.split(np.zeros(len(rows)), labels, near) if len(test)]
+    folds = [
+        test.astype(np.int64) for _, test in splitter.split(np.zeros(len(rows)), labels, near) if len(test)
+    ]
 
     async def one(test: Rows) -> Row:
         p = fit(corpus, corpus.without(test)).probabilities([rows[j].query for j in test])
         progress(f"{len(test)} held-out questions, accuracy {(p.argmax(axis=1) == labels[test]).mean():.3f}")
-        return {"rows": test.tolist(), "probabilities": [dict(zip(names, row, strict=True)) for row in p.tolist()]}
+        return {
+            "rows": test.tolist(),
+            "probabilities": [dict(zip(names, row, strict=True)) for row in p.tolist()],
+        }
 
     of = {"rows": [(r.query, r.label) for r in rows], "templates": [str(t) for t in templates], "seed": seed}
     units = {str(i): fold for i, fold in enumerate(folds, 1)}

@@ -1,7 +1,8 @@
 """Train routers and evaluators with transformers, over an encoder (DistilBERT, MiniLM) or T5.
 
-The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released scripts). The
-best epoch by held-out rows is kept. What is written can be opened with `ragweave.models.checkpoint`.
+The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released
+scripts). The best epoch by held-out rows is kept. What is written can be opened with
+`ragweave.models.checkpoint`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,14 @@ from ragweave.evals.metrics import accuracy, auc, ece
 from ragweave.evals.train_text_data import LabelledText, evaluator_rows, router_rows, split
 from ragweave.evals.training import Plan, Progress, Workplace
 from ragweave.models.checkpoint import TextModel
-from ragweave.models.checkpoint_files import Sheet, find, load_model, quiet, read_config, torch_and_transformers
+from ragweave.models.checkpoint_files import (
+    Sheet,
+    find,
+    load_model,
+    quiet,
+    read_config,
+    torch_and_transformers,
+)
 from ragweave.models.errors import InputError
 
 Form = Literal["classify", "generate", "regress"]
@@ -30,8 +38,8 @@ Floats = NDArray[np.float64]
 class Recipe(Plan):
     """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows.
 
-    `freeze_embeddings` leaves the vectors of the words as they are: they are half of the weights of a small encoder,
-    and on processors up to half of the time of a step.
+    `freeze_embeddings` leaves the vectors of the words as they are: they are half of the weights of a small
+    encoder, and on processors up to half of the time of a step.
     """
 
     form: Form
@@ -58,8 +66,9 @@ def train_router(
 ) -> dict[str, float]:
     """Train a router and write it.
 
-    `base` is a folder or OWNER/NAME@COMMIT of the hub; `out` must not exist, or hold an earlier result. `prompt` is the
-    input of a model that generates, with the slot {question}; default: the few-shot prompt of the graph.
+    `base` is a folder or OWNER/NAME@COMMIT of the hub; `out` must not exist, or hold an earlier result.
+    `prompt` is the input of a model that generates, with the slot {question}; default: the few-shot prompt of
+    the graph.
 
     Returns:
         The figures on the held-out rows.
@@ -211,7 +220,11 @@ def _trainer(
         }
 
     made = Measured(
-        model=reader.model, args=args, train_dataset=list(rows), eval_dataset=list(rows[:1]), data_collator=collate
+        model=reader.model,
+        args=args,
+        train_dataset=list(rows),
+        eval_dataset=list(rows[:1]),
+        data_collator=collate,
     )
     made.model_accepts_loss_kwargs = False  # losses are means, of which accumulation takes the mean
     return made
@@ -224,7 +237,9 @@ def _targets(reader: TextModel, batch: Sequence[LabelledText], labels: Sequence[
         words = [labels[int(r.target)] for r in batch]
         target = reader.tokenizer(text_target=words, padding=True, return_tensors="pt")
         return target["input_ids"].masked_fill(target["attention_mask"] == 0, -100)
-    return torch.tensor([r.target for r in batch], dtype=torch.float if recipe.form == "regress" else torch.long)
+    return torch.tensor(
+        [r.target for r in batch], dtype=torch.float if recipe.form == "regress" else torch.long
+    )
 
 
 def _classification(raw: Floats, rows: Sequence[LabelledText], labels: Sequence[str]) -> dict[str, float]:

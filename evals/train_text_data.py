@@ -19,8 +19,8 @@ from ragweave.models.relevance import Passage
 class LabelledText:
     """One labelled text.
 
-    `target` is the index of its label, or the relevance of the passage in [-1, 1]; `group` is label and source of a
-    question to be routed, or the question that a passage is judged for.
+    `target` is the index of its label, or the relevance of the passage in [-1, 1]; `group` is label and
+    source of a question to be routed, or the question that a passage is judged for.
     """
 
     text: str
@@ -33,7 +33,8 @@ def router_rows(path: Path) -> tuple[list[LabelledText], tuple[str, ...]]:
     """Return the rows of a router file and the labels that occur in it, in the order of the vocabulary.
 
     Raises:
-        InputError: if the file is broken, has a label out of the vocabulary, an empty query, or one label only.
+        InputError: if the file is broken, has a label out of the vocabulary, an empty query, or one label
+            only.
     """
     routed = read_routed(path, LABELS)
     for number, row in enumerate(routed, 1):
@@ -42,7 +43,9 @@ def router_rows(path: Path) -> tuple[list[LabelledText], tuple[str, ...]]:
     found = {row.label for row in routed}
     labels = tuple(label for label in LABELS if label in found)
     if len(labels) < 2:
-        raise InputError(f"every row of {path.name} has the label {labels[0]}", "a router needs two labels to tell")
+        raise InputError(
+            f"every row of {path.name} has the label {labels[0]}", "a router needs two labels to tell"
+        )
     return [LabelledText(r.query, labels.index(r.label), f"{r.label} {r.source}") for r in routed], labels
 
 
@@ -55,14 +58,19 @@ def evaluator_rows(path: Path) -> list[LabelledText]:
     found = read_labelled(path)
     for number, row in enumerate(found, 1):
         if not all(isinstance(row[name], str) and row[name].strip() for name in ("question", "passage")):
-            raise InputError(f"row {number} of {path.name} has an empty question or passage", "mend or remove that row")
+            raise InputError(
+                f"row {number} of {path.name} has an empty question or passage", "mend or remove that row"
+            )
         if not isinstance(row["label"], int | float) or not -1 <= row["label"] <= 1:
             raise InputError(
-                f"row {number} of {path.name} has the unknown label {row['label']!r}", "use 0 and 1, or -1 to 1"
+                f"row {number} of {path.name} has the unknown label {row['label']!r}",
+                "use 0 and 1, or -1 to 1",
             )
     values = {float(row["label"]) for row in found}
     if len(values) < 2:
-        raise InputError(f"every row of {path.name} has the same label", "an evaluator needs relevant and irrelevant")
+        raise InputError(
+            f"every row of {path.name} has the same label", "an evaluator needs relevant and irrelevant"
+        )
     binary = values <= {0.0, 1.0}
     return [
         LabelledText(

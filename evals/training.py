@@ -1,7 +1,8 @@
 """What every kind of training of transformers shares: the plan, the loop, the place of what is unfinished, the card.
 
-The loop is transformers' Trainer: mixed precision, accumulation of gradients, several processes under `accelerate
-launch`, and a stopped run that goes on from its last checkpoint when the same command is given again.
+The loop is transformers' Trainer: mixed precision, accumulation of gradients, several processes under
+`accelerate launch`, and a stopped run that goes on from its last checkpoint when the same command is given
+again.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Plan:
     """How a model is trained.
 
     The rate falls linearly to 0. A step learns from `batch` rows, whatever the machine: each process reads
-    batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None: on a GPU.
-    `held_out` is the share of the rows that training is measured on.
+    batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None: on
+    a GPU. `held_out` is the share of the rows that training is measured on.
 
     Raises:
         InputError: if a value makes no sense.
@@ -54,7 +55,8 @@ class Plan:
     def __post_init__(self) -> None:
         if min(self.epochs, self.batch, self.rate, self.accumulate) <= 0 or self.max_length < 8:
             raise InputError(
-                "epochs, batch, its parts and the learning rate must be above 0, and 8 tokens is the least", "mend it"
+                "epochs, batch, its parts and the learning rate must be above 0, and 8 tokens is the least",
+                "mend it",
             )
 
 
@@ -99,7 +101,9 @@ class Workplace:
         )
         parts = plan.accumulate * made.world_size * max(1, made.n_gpu)
         if plan.batch % parts:
-            raise InputError(f"a batch of {plan.batch} cannot be cut into {parts} parts", f"give a multiple of {parts}")
+            raise InputError(
+                f"a batch of {plan.batch} cannot be cut into {parts} parts", f"give a multiple of {parts}"
+            )
         made.per_device_train_batch_size = plan.batch // parts
         return made
 
@@ -110,11 +114,14 @@ class Workplace:
         What another training left there (other plan, base or data) is thrown away.
 
         Raises:
-            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or cannot be written beside.
+            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or cannot be written
+                beside.
         """
         out = self.out
         if out.exists() and not (out / SHEET).is_file() and not (out.is_dir() and not any(out.iterdir())):
-            raise InputError(f"{out} is there already and is not a checkpoint of Ragweave's", "give a new folder")
+            raise InputError(
+                f"{out} is there already and is not a checkpoint of Ragweave's", "give a new folder"
+            )
         key = hashlib.sha256(f"{plan!r} {base} {_digest(data)}".encode()).hexdigest()
         try:
             with args.main_process_first():
@@ -146,13 +153,19 @@ class Workplace:
                     held: Mapping[str, float] = next(
                         (row for row in reversed(state.log_history) if "eval_loss" in row), {}
                     )
-                    said = [f"{k[5:]} {held[k]:.3f}" for k in ("eval_accuracy_micro", "eval_loss") if k in held]
+                    said = [
+                        f"{k[5:]} {held[k]:.3f}" for k in ("eval_accuracy_micro", "eval_loss") if k in held
+                    ]
                     where = f"epoch {math.ceil(state.epoch)} of {epochs}"
                     progress(state.global_step, state.max_steps, ", ".join([where, *said]))
 
-            def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, float], **_: Any) -> None:
+            def on_log(
+                self, args: Any, state: Any, control: Any, logs: Mapping[str, float], **_: Any
+            ) -> None:
                 if not math.isfinite(logs.get("loss", 0.0)):
-                    raise ModelError(f"training diverged at step {state.global_step}", "use a lower learning rate")
+                    raise ModelError(
+                        f"training diverged at step {state.global_step}", "use a lower learning rate"
+                    )
 
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(Told())
@@ -198,7 +211,9 @@ class Workplace:
             "versions": {name: version(name) for name in ("ragweave", "torch", "transformers")},
             "trained": datetime.now(UTC).date().isoformat(),
         }
-        (folder / SHEET).write_text(json.dumps({**sheet.model_dump(), "card": card}, indent=2) + "\n", encoding="utf-8")
+        (folder / SHEET).write_text(
+            json.dumps({**sheet.model_dump(), "card": card}, indent=2) + "\n", encoding="utf-8"
+        )
         (folder / "README.md").write_text(_readme(sheet, card), encoding="utf-8")
         curve = "".join(json.dumps(row) + "\n" for row in trainer.state.log_history)
         (folder / "curve.jsonl").write_text(curve, encoding="utf-8")
@@ -225,18 +240,25 @@ def _holds(file: Path, text: str) -> bool:
 
 def _readme(sheet: Sheet, card: Mapping[str, object]) -> str:
     kind = f"A {sheet.task} for Ragweave"
-    lines = [f"# {str(sheet.task).capitalize()}", "", f"{kind}, trained from {card['base']} with `ragweave train`.", ""]
+    lines = [
+        f"# {str(sheet.task).capitalize()}",
+        "",
+        f"{kind}, trained from {card['base']} with `ragweave train`.",
+        "",
+    ]
     for title in ("data", "figures", "recipe", "versions"):
         rows = card[title]
         assert isinstance(rows, dict)
         lines += [f"## {title.capitalize()}", "", "| | |", "|---|---|"]
         lines += [f"| {name} | {value} |" for name, value in rows.items()] + [""]
     lines += [
-        "The losses are per token of the assistant in the held-out conversations."
-        if sheet.task == "reasoner"
-        else "The figures are of the held-out rows that also chose the epoch"
-        + (" and the temperature" if sheet.task == "router" else "")
-        + ": measure on other data with `ragweave eval`.",
+        (
+            "The losses are per token of the assistant in the held-out conversations."
+            if sheet.task == "reasoner"
+            else "The figures are of the held-out rows that also chose the epoch"
+            + (" and the temperature" if sheet.task == "router" else "")
+            + ": measure on other data with `ragweave eval`."
+        ),
         "",
     ]
     return "\n".join(lines)

@@ -28,8 +28,8 @@ CHANNELS = ("chunk", "entity", "visual", "speech")
 class VideoQuestion:
     """One question over recordings.
 
-    `videos` are names of recordings without suffix, empty where none answers; `at` is the gold second; `evidence` is
-    `speech`, `visual`, `visual+speech`, `cross` or `unanswerable`.
+    `videos` are names of recordings without suffix, empty where none answers; `at` is the gold second;
+    `evidence` is `speech`, `visual`, `visual+speech`, `cross` or `unanswerable`.
     """
 
     id: str
@@ -134,7 +134,9 @@ def _copied(data: Path, work: Path, subtitles: bool) -> Path:
     folder = work / ("videos-subtitled" if subtitles else "videos-heard")
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(data.iterdir()):
-        wanted = path.suffix not in (".jsonl", ".json", ".md", ".txt") and (subtitles or path.suffix not in SUBTITLES)
+        wanted = path.suffix not in (".jsonl", ".json", ".md", ".txt") and (
+            subtitles or path.suffix not in SUBTITLES
+        )
         if path.is_file() and wanted and not (folder / path.name).exists():
             shutil.copyfile(path, folder / path.name)
     return folder

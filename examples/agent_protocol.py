@@ -19,7 +19,9 @@ SERVER = "http://127.0.0.1:2024"
 async def by_a2a(question: str, server: str = SERVER, conversation: str = "") -> tuple[str, str]:
     """Return the answer to a message, and the conversation to go on with."""
     async with httpx.AsyncClient(base_url=server, timeout=300) as client:
-        found = (await client.post("/assistants/search", json={"graph_id": "agent"})).raise_for_status().json()
+        found = (
+            (await client.post("/assistants/search", json={"graph_id": "agent"})).raise_for_status().json()
+        )
         message: dict[str, Any] = {"role": "user", "parts": [{"kind": "text", "text": question}]}
         message |= {"messageId": uuid.uuid4().hex, **({"contextId": conversation} if conversation else {})}
         call = {"jsonrpc": "2.0", "id": "1", "method": "message/send", "params": {"message": message}}

@@ -25,7 +25,12 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         0,
         ["return | 100 crowns | 40 crowns", "ferry.md"],
     ),
-    ("A page of a PDF", ["ask", "What does the new pier cost?"], 0, ["2.6 million crowns", "council-2024.pdf, page 1"]),
+    (
+        "A page of a PDF",
+        ["ask", "What does the new pier cost?"],
+        0,
+        ["2.6 million crowns", "council-2024.pdf, page 1"],
+    ),
     (
         "A recording, cited to the second",
         ["ask", "How often has the lifeboat been launched?"],
@@ -33,7 +38,12 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         ["sixty-four", "harbour-walk.vtt 1:19"],
     ),
     ("A Chinese question about a Chinese document", ["ask", "灯塔茶室几点关门?"], 0, ["六点", "灯塔茶室.md"]),
-    ("A question that nothing in the library is near to", ["ask", "Who is allowed to vote in Switzerland?"], 3, []),
+    (
+        "A question that nothing in the library is near to",
+        ["ask", "Who is allowed to vote in Switzerland?"],
+        3,
+        [],
+    ),
 ]
 """What is shown, the command, its exit code, and what its output must hold."""
 
@@ -99,7 +109,9 @@ def run() -> int:
     """Show everything; the exit code is 1 where something did not go as it should."""
     shutil.rmtree(HOME, ignore_errors=True)
     for name in [
-        n for n in os.environ if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_MODE", "RAGWEAVE_CHAT"))
+        n
+        for n in os.environ
+        if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_MODE", "RAGWEAVE_CHAT"))
     ]:
         del os.environ[name]
     os.environ["RAGWEAVE_HOME"] = str(HOME)

@@ -1,6 +1,7 @@
 """Ragweave inside another LangGraph agent: as a sub-graph, and as a tool that a model may call.
 
-Index something first (`ragweave index FOLDER`), then run `python examples/inside_another_agent.py "a question"`.
+Index something first (`ragweave index FOLDER`), then run `python examples/inside_another_agent.py "a
+question"`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from ragweave import Context, as_tool, build_agent
 def as_sub_graph() -> Any:
     """Return an agent of which Ragweave is one node.
 
-    Both share `messages`; the context of the outer run reaches the inner one. A saver given to the outer graph keeps
-    the inner one as well, so that consent to a web search can be asked for.
+    Both share `messages`; the context of the outer run reaches the inner one. A saver given to the outer
+    graph keeps the inner one as well, so that consent to a web search can be asked for.
     """
     outer = StateGraph(MessagesState, context_schema=Context)
     outer.add_node("notes", build_agent("agent"))
-    outer.add_node("sign", lambda state: {"messages": [AIMessage(f"Your notes say: {state['messages'][-1].text}")]})
+    outer.add_node(
+        "sign", lambda state: {"messages": [AIMessage(f"Your notes say: {state['messages'][-1].text}")]}
+    )
     outer.add_edge(START, "notes")
     outer.add_edge("notes", "sign")
     outer.add_edge("sign", END)
@@ -42,13 +45,17 @@ def with_tool(model: Any) -> Any:
     bound = model.bind_tools([look_up]) if hasattr(model, "bind_tools") else model
 
     async def think(state: MessagesState) -> dict[str, Any]:
-        reply = await bound.ainvoke(state["messages"]) if hasattr(bound, "ainvoke") else bound(state["messages"])
+        reply = (
+            await bound.ainvoke(state["messages"]) if hasattr(bound, "ainvoke") else bound(state["messages"])
+        )
         return {"messages": [reply]}
 
     outer.add_node("think", think)
     outer.add_node("tools", ToolNode([look_up]))
     outer.add_edge(START, "think")
-    outer.add_conditional_edges("think", lambda s: "tools" if s["messages"][-1].tool_calls else END, ["tools", END])
+    outer.add_conditional_edges(
+        "think", lambda s: "tools" if s["messages"][-1].tool_calls else END, ["tools", END]
+    )
     outer.add_edge("tools", "think")
     return outer.compile()
 

@@ -2,9 +2,9 @@
 
     python examples/news.py FOLDER
 
-FOLDER/files holds one Markdown file per report, each with its date; FOLDER/questions.jsonl what to ask. Three kinds:
-`latest` asks for the state of a fact that changed, `timeless` for one that never did and stands in an old report, and
-`old` asks for the latest of something that only an old report tells. Equal on every machine.
+FOLDER/files holds one Markdown file per report, each with its date; FOLDER/questions.jsonl what to ask. Three
+kinds: `latest` asks for the state of a fact that changed, `timeless` for one that never did and stands in an
+old report, and `old` asks for the latest of something that only an old report tells. Equal on every machine.
 
     ragweave index FOLDER/files
     ragweave ask "What is the current fare of the Pell ferry?"
@@ -22,7 +22,18 @@ FIRST = date(2023, 2, 6)
 REPORTS = 6
 """Times that each fact is reported."""
 
-PLACES = ("Pell", "Corvane", "Ostrand", "Helder", "Marrow", "Tessin", "Quillon", "Vanderby", "Lorne", "Asketh")
+PLACES = (
+    "Pell",
+    "Corvane",
+    "Ostrand",
+    "Helder",
+    "Marrow",
+    "Tessin",
+    "Quillon",
+    "Vanderby",
+    "Lorne",
+    "Asketh",
+)
 
 FACTS = (
     (
@@ -67,8 +78,14 @@ NOW = {
 }
 
 TIMELESS = (
-    ("In which year was the {place} ferry founded?", "The {place} ferry was founded in {value} by fishermen."),
-    ("Which architect built the town hall of {place}?", "The town hall of {place} was built by the architect {value}."),
+    (
+        "In which year was the {place} ferry founded?",
+        "The {place} ferry was founded in {value} by fishermen.",
+    ),
+    (
+        "Which architect built the town hall of {place}?",
+        "The town hall of {place} was built by the architect {value}.",
+    ),
 )
 OLD = (
     "What is the latest finding about the wreck off {place}?",
@@ -87,7 +104,11 @@ CHINESE = (
         "{value}担任青山镇镇长。镇政府发布了这一消息。",
         ("王建国", "李秀兰", "张志远", "陈美玲", "刘海波", "赵文静"),
     ),
-    ("青山茶目前每斤多少元？", "青山茶每斤售价{value}元。合作社公布了价格。", ("86", "92", "105", "118", "124", "137")),
+    (
+        "青山茶目前每斤多少元？",
+        "青山茶每斤售价{value}元。合作社公布了价格。",
+        ("86", "92", "105", "118", "124", "137"),
+    ),
 )
 
 
@@ -113,7 +134,13 @@ def make(folder: Path) -> None:
 
     def ask(kind: str, question: str, answer: str, gold: str) -> None:
         questions.append(
-            {"id": f"news-{len(questions):03}", "kind": kind, "question": question, "answers": [answer], "gold": [gold]}
+            {
+                "id": f"news-{len(questions):03}",
+                "kind": kind,
+                "question": question,
+                "answers": [answer],
+                "gold": [gold],
+            }
         )
 
     def changing(title: str, question: str, forms: tuple[str, ...], values: list[str]) -> None:
@@ -143,7 +170,11 @@ def make(folder: Path) -> None:
             report(day, f"Wreck off {place}", OLD[1].format(place=place, value=cargo)),
         )
         for form in OTHER:
-            report(FIRST + timedelta(days=rng.randrange(300, 420)), f"News from {place}", form.format(place=place))
+            report(
+                FIRST + timedelta(days=rng.randrange(300, 420)),
+                f"News from {place}",
+                form.format(place=place),
+            )
     for question, form, names in CHINESE:
         changing("青山镇新闻", question, (form,), list(names))
     lines = [json.dumps(q, ensure_ascii=False) for q in questions]

@@ -1,9 +1,11 @@
 """A LangGraph project of your own around Ragweave's agent, which goes on after a restart without a warning.
 
-LangGraph reads back from a checkpoint only the types that a program names: it warns of any other, and refuses it where
-LANGGRAPH_STRICT_MSGPACK is true. `own_project.json` names them for `langgraph dev`, `serializer` for your own saver.
+LangGraph reads back from a checkpoint only the types that a program names: it warns of any other, and refuses
+it where LANGGRAPH_STRICT_MSGPACK is true. `own_project.json` names them for `langgraph dev`, `serializer` for
+your own saver.
 
-Index something first (`ragweave index FOLDER`), then run `python examples/own_project.py "a question" "and another"`.
+Index something first (`ragweave index FOLDER`), then run `python examples/own_project.py "a question" "and
+another"`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Ragweave as the retriever of a LangChain chain, whose own model writes from what was found.
 
-Index something first (`ragweave index FOLDER`), then run `python examples/retriever_in_a_chain.py "a question"`, with
-the key of OpenAI, or with another model of LangChain in the variable MODEL.
+Index something first (`ragweave index FOLDER`), then run `python examples/retriever_in_a_chain.py "a
+question"`, with the key of OpenAI, or with another model of LangChain in the variable MODEL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from langchain_core.runnables import Runnable, RunnablePassthrough
 from ragweave import Retriever
 
 PROMPT = ChatPromptTemplate.from_template(
-    "Answer from these passages alone, and name the title of the one you used.\n\n{passages}\n\nQuestion: {question}"
+    "Answer from these passages alone, and name the title of the one you used.\n\n{passages}\n\nQuestion:"
+    " {question}"
 )
 
 

@@ -1,8 +1,9 @@
 """A question with its trace: here in the terminal, or at LangSmith or Langfuse, which then get questions and passages.
 
-Index something first (`ragweave index FOLDER`), then run `python examples/traced.py "a question"`. LangSmith needs no
-code, but LANGSMITH_TRACING=true and LANGSMITH_API_KEY. For Langfuse put its own handler into `handlers`:
-`from langfuse.langchain import CallbackHandler` (pip install langfuse; LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY).
+Index something first (`ragweave index FOLDER`), then run `python examples/traced.py "a question"`. LangSmith
+needs no code, but LANGSMITH_TRACING=true and LANGSMITH_API_KEY. For Langfuse put its own handler into
+`handlers`: `from langfuse.langchain import CallbackHandler` (pip install langfuse; LANGFUSE_PUBLIC_KEY,
+LANGFUSE_SECRET_KEY).
 """
 
 from __future__ import annotations

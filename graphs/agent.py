@@ -40,7 +40,20 @@ def judged(state: State) -> list[str]:
 
 def build() -> Builder:
     """Return the agent's graph, uncompiled."""
-    verbs = (condense, route, retrieve, fuse, grade, expand, refine, search_web, reason, recall, generate, check)
+    verbs = (
+        condense,
+        route,
+        retrieve,
+        fuse,
+        grade,
+        expand,
+        refine,
+        search_web,
+        reason,
+        recall,
+        generate,
+        check,
+    )
     search_videos = build_retrieval().compile(name="retrieve_video")
     builder = new_graph(*verbs, retrieve_video=search_videos)
     builder.path(START, "condense", "route")
@@ -48,7 +61,9 @@ def build() -> Builder:
     builder.path("retrieve", "fuse", "grade")
     builder.path("retrieve_video", "fuse")
     builder.add_conditional_edges("grade", judged, VERDICTS)
-    builder.add_conditional_edges("expand", to_corpora, {"search": "retrieve", "recordings": "retrieve_video"})
+    builder.add_conditional_edges(
+        "expand", to_corpora, {"search": "retrieve", "recordings": "retrieve_video"}
+    )
     builder.path("refine", "reason")
     builder.path("search_web", "reason")
     builder.add_conditional_edges("reason", after_reason, DECISIONS)

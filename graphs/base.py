@@ -114,10 +114,17 @@ def _asked(given: Any) -> Any:
         if question is None:
             return given
         if not isinstance(question, str):
-            raise InputError(f"the question is no text but {type(question).__name__}", "write what you want to know")
+            raise InputError(
+                f"the question is no text but {type(question).__name__}", "write what you want to know"
+            )
         said = [HumanMessage(question)]
     _check(said)
-    if isinstance(said, list) and isinstance(said[-1], AIMessage) and isinstance(question, str) and question.strip():
+    if (
+        isinstance(said, list)
+        and isinstance(said[-1], AIMessage)
+        and isinstance(question, str)
+        and question.strip()
+    ):
         said = [*said, HumanMessage(question)]  # the state of an outer graph, with what was said before
     # Blank until `condense` writes it: words that stand there before were edited in.
     return {**given, "messages": said, "question": ""}

@@ -58,11 +58,12 @@ async def astream(
 ) -> AsyncGenerator[dict[str, Any], None]:
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
-    An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there; call again
-    with the same thread and `resume=True` or `resume=False`. The question may be a conversation that ends with it, or
-    None to go on where the thread stands; the library that is named comes before that of the context; `graph` is a
-    name of `GRAPHS`, or a graph that has been compiled with its saver; `durability` says when the saver writes, at each
-    step or with `exit` once at the end, and `metadata` are texts that it keeps with every checkpoint.
+    An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there;
+    call again with the same thread and `resume=True` or `resume=False`. The question may be a conversation
+    that ends with it, or None to go on where the thread stands; the library that is named comes before that
+    of the context; `graph` is a name of `GRAPHS`, or a graph that has been compiled with its saver;
+    `durability` says when the saver writes, at each step or with `exit` once at the end, and `metadata` are
+    texts that it keeps with every checkpoint.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
@@ -72,7 +73,9 @@ async def astream(
         raise InputError("without a checkpointer no run is resumed", "give the one that it began with")
     context = in_library(context, library)
     if resume is not None:
-        context = type(context).model_validate(context.set_knobs())  # the time of whoever was asked is not the run's
+        context = type(context).model_validate(
+            context.set_knobs()
+        )  # the time of whoever was asked is not the run's
     messages = [HumanMessage(question)] if isinstance(question, str) else question
     sent: Any = Command(resume=resume) if resume is not None else {"messages": messages} if messages else None
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
@@ -98,7 +101,8 @@ async def follow(
     from ragweave.components.context import ROUNDS
 
     context = in_library(context, None)
-    # A superstep is one node wide. What any context allows, for the turn may have begun with another, ends it before.
+    # A superstep is one node wide. What any context allows, for the turn may have begun with another, ends it
+    # before.
     placed: Any = {**config, "recursion_limit": 20 + 10 * (ROUNDS + ROUNDS)}
     modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
@@ -118,10 +122,12 @@ async def follow(
 
 
 async def _apart(parts: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
-    """Yield what a task of its own reads. It is cancelled once, and closes what it reads, when its reader leaves.
+    """Yield what a task of its own reads.
 
-    A server cancels what it does for a reader who has left at each of its awaits. LangGraph would be kept from ending
-    its nodes, and a model be waited for in vain.
+    It is cancelled once, and closes what it reads, when its reader leaves.
+
+    A server cancels what it does for a reader who has left at each of its awaits. LangGraph would be kept
+    from ending its nodes, and a model be waited for in vain.
     """
     queue: asyncio.Queue[tuple[Any, Exception | None] | None] = asyncio.Queue(1)
 
@@ -170,12 +176,17 @@ def in_library(context: Context | dict[str, Any] | None, library: str | None) ->
 
 
 async def asearch(
-    query: str, *, library: str | None = None, context: Context | dict[str, Any] | None = None, whole: bool = False
+    query: str,
+    *,
+    library: str | None = None,
+    context: Context | dict[str, Any] | None = None,
+    whole: bool = False,
 ) -> list[Evidence]:
     """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored.
 
-    The library that is named comes before that of the context. With `whole`, for a language model, what holds another
-    passage takes its place. Else a paragraph and the document that it is of may both be there, each with its own place.
+    The library that is named comes before that of the context. With `whole`, for a language model, what holds
+    another passage takes its place. Else a paragraph and the document that it is of may both be there, each
+    with its own place.
     """
     from ragweave.components.passages import distinct
     from ragweave.graphs.search import graph as search

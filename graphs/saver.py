@@ -16,8 +16,9 @@ from ragweave.nodes.state import SAVED
 def reading(saver: Any) -> Any:
     """Return a saver that reads back the types of the state and no others, as LangGraph asks every program to say.
 
-    One that cannot be awaited, such as `SqliteSaver` or `PostgresSaver`, is asked in threads, because the graphs await
-    theirs also where they are invoked without. It has a lock of its own: LangGraph asks it from threads as well.
+    One that cannot be awaited, such as `SqliteSaver` or `PostgresSaver`, is asked in threads, because the
+    graphs await theirs also where they are invoked without. It has a lock of its own: LangGraph asks it from
+    threads as well.
     """
     if not isinstance(saver, BaseCheckpointSaver):
         return saver

@@ -23,7 +23,9 @@ from ragweave.nodes.state import VideoResult, VideoState, VideoTask
 
 def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]:
     """Return the search in the recordings, uncompiled; the agent has it as its node `retrieve_video`."""
-    builder = StateGraph(VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult)
+    builder = StateGraph(
+        VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult
+    )
     builder.set_node_defaults(retry_policy=RETRY).add_node(rewrite)
     one_by_one: list[Any] = [retrieve_clips, merge, judge, look]
     builder.add_sequence(one_by_one)

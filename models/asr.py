@@ -52,7 +52,9 @@ def why_none() -> tuple[str, str]:
 
 def _downloaded() -> str:
     """Return the setting of what `ragweave setup speech` has fetched of the recommended models; "" if nothing."""
-    here = [o for o in (WHISPER_ENGLISH, WHISPER_OTHERS) if held(o.name, o.commit, tuple(o.sha256)) is not None]
+    here = [
+        o for o in (WHISPER_ENGLISH, WHISPER_OTHERS) if held(o.name, o.commit, tuple(o.sha256)) is not None
+    ]
     return "whisper:" + "+".join(f"{offer.name}@{offer.commit}" for offer in here) if here else ""
 
 

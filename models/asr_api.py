@@ -28,7 +28,9 @@ class TranscriptionServer(Asr):
 
     def __init__(self, model: str, url: str, key: str = "") -> None:
         if not url:
-            raise InputError("RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL")
+            raise InputError(
+                "RAGWEAVE_ASR names an endpoint, and RAGWEAVE_ASR_URL is empty", "set its base URL"
+            )
         self._host = address(url)
         self.name = f"endpoint {model} at {self._host}"
         self._url, self._key, self._model = url, key, model

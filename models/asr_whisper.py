@@ -38,8 +38,8 @@ _TEMPERATURES = (0.0, 0.4, 0.8)
 class Whisper(Asr):
     """One Whisper model in the format of CTranslate2, or two: an English one, `+`, and one for every other language.
 
-    A model is named by a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the hub. An
-    English model is smaller for the same quality, and writes English words for any other language.
+    A model is named by a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the
+    hub. An English model is smaller for the same quality, and writes English words for any other language.
     """
 
     label = "whisper"
@@ -145,7 +145,8 @@ def _loaded(wanted: str) -> Any:
         advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"
         raise WeightsError(
             f"the whisper model {wanted} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}",
-            f"`ragweave setup speech` fetches one, or give a folder in the format of CTranslate2, or {advice}",
+            "`ragweave setup speech` fetches one, or give a folder in the format of CTranslate2, or"
+            f" {advice}",
         ) from error
 
 

@@ -14,20 +14,21 @@ NUMBER_WORDS = _numbered(
     "eighteen|nineteen|twenty",
     0,
 )
-TENS = {word: 10 * n for word, n in _numbered("twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety", 2).items()}
+TENS = {
+    word: 10 * n for word, n in _numbered("twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety", 2).items()
+}
 MONTHS = _numbered(
-    "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|"
-    "april apr avril abril|may mai mayo|june jun juni juin junio|july jul juli juillet julio|"
-    "august aug aout agosto|"
-    "september sep sept septembre septiembre|october oct oktober octobre octubre|november nov novembre noviembre|"
-    "december dec dezember decembre diciembre",
+    "january jan januar janvier enero|february feb februar fevrier febrero|march mar marz mars marzo|april"
+    " apr avril abril|may mai mayo|june jun juni juin junio|july jul juli juillet julio|august aug aout"
+    " agosto|september sep sept septembre septiembre|october oct oktober octobre octubre|november nov"
+    " novembre noviembre|december dec dezember decembre diciembre",
     1,
 )
 """Names of the months, folded, in English, German, French and Spanish."""
 WEEKDAYS = _numbered(
-    "monday montag lundi lunes|tuesday tue tues dienstag mardi martes|wednesday wed mittwoch mercredi miercoles|"
-    "thursday thu thur thurs donnerstag jeudi jueves|friday fri freitag vendredi viernes|"
-    "saturday samstag sonnabend samedi sabado|sunday sonntag dimanche domingo",
+    "monday montag lundi lunes|tuesday tue tues dienstag mardi martes|wednesday wed mittwoch mercredi"
+    " miercoles|thursday thu thur thurs donnerstag jeudi jueves|friday fri freitag vendredi viernes|saturday"
+    " samstag sonnabend samedi sabado|sunday sonntag dimanche domingo",
     1,
 )
 """Names of the days, folded, in the same languages; no short form that is a word of its own (mon, sat, sun)."""

@@ -17,7 +17,14 @@ from ragweave.models.chat_client import Connection, Served, connect, host_of, na
 from ragweave.models.chat_fit import PromptRoom
 from ragweave.models.chat_injected import Role, injected, override
 from ragweave.models.chat_json import gave_something, instruction, is_refusal, read_reply, shape_of, under
-from ragweave.models.chat_reply import ChatReply, Messages, ModelRequest, can_be_shown, read_label, without_thoughts
+from ragweave.models.chat_reply import (
+    ChatReply,
+    Messages,
+    ModelRequest,
+    can_be_shown,
+    read_label,
+    without_thoughts,
+)
 from ragweave.models.chat_ways import NoStream
 from ragweave.models.errors import InputError, ModelError, ModelTransient, PromptCut, RagweaveError, ReplyCut
 from ragweave.models.failures import Unfinished, endless, explain, is_transient
@@ -41,11 +48,12 @@ M = TypeVar("M", bound=BaseModel)
 class Chat:
     """The chat model of one role.
 
-    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. It waits for a free
-    slot of the server and reserves its budget on the meter. Every reply is streamed: a silence of RAGWEAVE_CHAT_TIMEOUT
-    seconds ends it, and so do more characters than it may have. The client tries again what fails before a reply
-    begins; a reply that breaks off before anything of it was shown is asked for once more. A silence is final. A prompt
-    longer than the model reads (`context` tokens, if known) loses its least relevant passages.
+    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. It waits
+    for a free slot of the server and reserves its budget on the meter. Every reply is streamed: a silence of
+    RAGWEAVE_CHAT_TIMEOUT seconds ends it, and so do more characters than it may have. The client tries again
+    what fails before a reply begins; a reply that breaks off before anything of it was shown is asked for
+    once more. A silence is final. A prompt longer than the model reads (`context` tokens, if known) loses its
+    least relevant passages.
 
     All methods raise:
         ModelTransient: the server is down, silent, dripping or limiting, or broke off.
@@ -63,11 +71,15 @@ class Chat:
         context: int = 0,
     ) -> None:
         self.role, self._at = role, at
-        self.name, self.host = (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
+        self.name, self.host = (
+            (at.name, at.host) if isinstance(at, Served) else (name_of(at.model), host_of(at.model))
+        )
         self._settings = settings or model_settings()
         self._most = self._settings.chat_tokens or (2_048 if role in ("judge", "vision") else 4_096)
         self._cache = KeptReplies(role, self.name, self.host, self._settings.home if cached else None)
-        self._prompts = PromptRoom(self.name, self.host, at if isinstance(at, Served) else None, self._most, context)
+        self._prompts = PromptRoom(
+            self.name, self.host, at if isinstance(at, Served) else None, self._most, context
+        )
 
     async def text(
         self,
@@ -80,8 +92,9 @@ class Chat:
     ) -> str:
         """Return the reply as text, without the thinking of reasoning models; empty when the model says nothing.
 
-        With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of tokens is
-        returned as far as it goes, here and below, and never cached; nor is one that gave nothing (is not `good`).
+        With `images`, JPEG files, they go with the last user message. A reply that was cut off at a limit of
+        tokens is returned as far as it goes, here and below, and never cached; nor is one that gave nothing
+        (is not `good`).
         """
         asked = await self._prompts.fit(ModelRequest(messages, node, meter, images))
         kept = await self._cache.get(asked, "text")
@@ -91,7 +104,9 @@ class Chat:
         read = without_thoughts(reply.text)
         return await self._cache.put(asked, "text", reply, read, good(read))
 
-    async def label(self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter) -> str | None:
+    async def label(
+        self, messages: Messages, labels: Sequence[str], *, node: str, meter: Meter
+    ) -> str | None:
         """Return the one of `labels` that the reply names, or None when two replies could not be read."""
         asked = await self._prompts.fit(ModelRequest(messages, node, meter))
         form, names = "label:" + "|".join(labels), ", ".join(labels)
@@ -117,10 +132,14 @@ class Chat:
     ) -> M | None:
         """Return the reply as an instance of `schema`, or None when it and one repair could not be read.
 
-        Without `good` one of empty texts and lists gave nothing. The server is asked to enforce the schema. If it
-        refuses or ignores that, which is remembered, the schema goes into the prompt, and reading is tolerant.
+        Without `good` one of empty texts and lists gave nothing. The server is asked to enforce the schema.
+        If it refuses or ignores that, which is remembered, the schema goes into the prompt, and reading is
+        tolerant.
         """
-        asked, form = await self._prompts.fit(ModelRequest(messages, node, meter, images)), f"json:{shape_of(schema)}"
+        asked, form = (
+            await self._prompts.fit(ModelRequest(messages, node, meter, images)),
+            f"json:{shape_of(schema)}",
+        )
         kept = await self._cache.get(asked, form)
         if kept is not None:
             with suppress(ValueError):
@@ -139,13 +158,16 @@ class Chat:
                         raise
             if reply is None:
                 reply = await self._ask(in_words)
-                # What refused a schema and then answers lacks the method; a prompt that fails both ways is at fault.
+                # What refused a schema and then answers lacks the method; a prompt that fails both ways is at
+                # fault.
                 at.enforces = False
             read = await asyncio.to_thread(read_reply, reply, schema)
             if read is not None:
                 await self._cache.put(asked, form, reply, read.model_dump_json(), good(read))
                 return read
-            at.enforces &= not reply.text.strip() or "{" in reply.text  # else as if it had been given no schema
+            at.enforces &= (
+                not reply.text.strip() or "{" in reply.text
+            )  # else as if it had been given no schema
         return None
 
     async def stream(
@@ -160,9 +182,9 @@ class Chat:
     ) -> AsyncGenerator[str, None]:
         """Yield the reply in parts as they arrive, the first with a whole sentence; one from the cache in one part.
 
-        What was yielded is never taken back. A reply that is not `good` is not cached. Some servers send the thoughts
-        of a model before its answer, without a tag that opens them. Until a server is known not to, a reply is held
-        unless `begins` says that it begins as an answer does; without `begins` none is held.
+        What was yielded is never taken back. A reply that is not `good` is not cached. Some servers send the
+        thoughts of a model before its answer, without a tag that opens them. Until a server is known not to,
+        a reply is held unless `begins` says that it begins as an answer does; without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
@@ -180,7 +202,9 @@ class Chat:
 
         while True:
             try:
-                async with aclosing(self._read(reply, smaller, ready)) as parts:  # left early, it frees its slot
+                async with aclosing(
+                    self._read(reply, smaller, ready)
+                ) as parts:  # left early, it frees its slot
                     async for part in parts:
                         yield part
                 break
@@ -237,11 +261,16 @@ class Chat:
                 if rest := reply.take(ended=True):
                     yield rest
                 return
-            except (RagweaveError, AssertionError):  # told already, and the message of a scripted model to its test
+            except (
+                RagweaveError,
+                AssertionError,
+            ):  # told already, and the message of a scripted model to its test
                 raise
             except Exception as exc:
                 if reply.shown and is_transient(exc) and not failures.is_silence(exc):
-                    raise ModelTransient(f"the reply of {self.name} at {self.host} broke off", "ask again") from exc
+                    raise ModelTransient(
+                        f"the reply of {self.name} at {self.host} broke off", "ask again"
+                    ) from exc
                 most = self._prompts.reply_tokens
                 if not reply.shown and (second := at.second_way(exc, most, reply.begun)):
                     taken.append(second)
@@ -255,7 +284,9 @@ class Chat:
                 again = True
                 await asyncio.sleep(failures.BACKOFF)
 
-    async def _call(self, reply: ChatReply, at: Connection, asked: ModelRequest) -> AsyncGenerator[None, None]:
+    async def _call(
+        self, reply: ChatReply, at: Connection, asked: ModelRequest
+    ) -> AsyncGenerator[None, None]:
         """Make one call: fill `reply`, and yield after each part; record what it cost, also where it fails."""
         meter, clock, most_tokens = asked.meter, asyncio.get_running_loop().time, self._prompts.reply_tokens
         async with slot(self.host, self._settings.chat_width, asked.node, meter):
@@ -269,10 +300,14 @@ class Chat:
                         settings = self._settings
                         most = _DRIPS * settings.chat_timeout if reply.shown else settings.chat_patience
                         if reply.since - began > most:  # too slow for the next step of the turn as well
-                            raise endless(f"the reply of {self.name} at {self.host} did not end within {most:.0f} s")
+                            raise endless(
+                                f"the reply of {self.name} at {self.host} did not end within {most:.0f} s"
+                            )
                         reply.add(chunk)
                         yield
-                        await asyncio.sleep(0)  # parts that have come together are read without a wait: others go on
+                        await asyncio.sleep(
+                            0
+                        )  # parts that have come together are read without a wait: others go on
                         if len(reply.text) > _CHARS * most_tokens:
                             reply.finish = "length"
                             break
@@ -300,7 +335,8 @@ class Chat:
                 raise asked.meter.cut_off(asked.node) from exc
             raise
         except Exception as exc:
-            # OpenAI's client refuses a reply under a schema once all of it has come: one that was cut off, or none.
+            # OpenAI's client refuses a reply under a schema once all of it has come: one that was cut off, or
+            # none.
             if reply.cut or (isinstance(exc, AssertionError) and isinstance(self._at, Served)):
                 return None
             raise
@@ -339,7 +375,9 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
             return None
         return _served(role, settings.endpoint(role), settings)
     if name and name not in settings.writers:
-        raise InputError(f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}")
+        raise InputError(
+            f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}"
+        )
     return _served(role, settings.endpoint(role, name), settings)
 
 

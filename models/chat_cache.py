@@ -30,9 +30,13 @@ class ReplyCache:
             path.touch(mode=0o600)
             self._db = sqlite3.connect(path, timeout=5, check_same_thread=False, isolation_level=None)
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;")
-            self._db.execute("CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) STRICT")
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) STRICT"
+            )
             # Rows are numbered in order of writing: dropping the lowest numbers drops the oldest replies.
-            self._db.execute("DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?", (_MOST_ROWS,))
+            self._db.execute(
+                "DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?", (_MOST_ROWS,)
+            )
         except (sqlite3.Error, OSError) as exc:
             self._give_up(exc)
 
@@ -93,7 +97,9 @@ class KeptReplies:
         asked.meter.record(Spend(asked.node, self._role, self._model, 0, 1, 0, 0, 0.0, 0.0))
         return kept
 
-    async def put(self, asked: ModelRequest, form: str, reply: ChatReply, read: str, good: bool = True) -> str:
+    async def put(
+        self, asked: ModelRequest, form: str, reply: ChatReply, read: str, good: bool = True
+    ) -> str:
         """Keep what was read of a whole reply that is good; return it in any case."""
         if self._home is not None and read and good and not (reply.cut or reply.partial):
             home, key = self._home, asked.key(self._model, self._host, form)

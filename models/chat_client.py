@@ -58,7 +58,11 @@ class Served(NamedTuple):
         elif provider == "gguf":
             host = "127.0.0.1"
         else:
-            url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or "https://api.openai.com/v1"
+            url = (
+                os.environ.get("OPENAI_BASE_URL")
+                or os.environ.get("OPENAI_API_BASE")
+                or "https://api.openai.com/v1"
+            )
             host = address(url) if provider == "openai" else provider
         return cls(name, host, provider, at.url, at.key, settings.chat_temperature)
 
@@ -142,7 +146,8 @@ def stay_here(what: str, host: str) -> None:
 def build(served: Served) -> BaseChatModel:
     """Make the client. Imports the provider's package (about two seconds); call it in a thread.
 
-    The key of the environment is used only where no base URL is set: it belongs to its provider, not to any server.
+    The key of the environment is used only where no base URL is set: it belongs to its provider, not to any
+    server.
     """
     options: dict[str, Any] = {} if served.temperature is None else {"temperature": served.temperature}
     key = served.key.get_secret_value()
@@ -151,7 +156,9 @@ def build(served: Served) -> BaseChatModel:
     if served.provider not in ("openai", "gguf"):
         from langchain.chat_models import init_chat_model
 
-        made: BaseChatModel = init_chat_model(":".join(filter(None, (served.provider, served.name))), **options)
+        made: BaseChatModel = init_chat_model(
+            ":".join(filter(None, (served.provider, served.name))), **options
+        )
         return made
     from langchain_openai import ChatOpenAI
     from openai import Timeout
@@ -164,8 +171,9 @@ def build(served: Served) -> BaseChatModel:
         name = "local"
     if url:
         options |= {"base_url": url, "use_responses_api": False}
-    # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait for each
-    # part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there already.
+    # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait
+    # for each part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there
+    # already.
     timeout = Timeout(None, connect=_CONNECT)
     client = ChatOpenAI(model=name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
     client.root_async_client._client.event_hooks = {"response": [partial(_bounded, served.host)]}
@@ -176,7 +184,9 @@ async def _bounded(host: str, response: Any) -> None:
     """Stop reading a response whose lines are longer than those of a stream can be: its client keeps them whole."""
     _hurried(response.headers)
     sent = response.stream
-    kind: Any = next(c for c in type(sent).__mro__ if c.__name__ == "AsyncByteStream")  # of httpx, or of a fork of it
+    kind: Any = next(
+        c for c in type(sent).__mro__ if c.__name__ == "AsyncByteStream"
+    )  # of httpx, or of a fork of it
 
     class Bounded(kind):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -184,7 +194,9 @@ async def _bounded(host: str, response: Any) -> None:
             async for part in sent:
                 first, last = part.find(b"\n"), part.rfind(b"\n")
                 if line + (len(part) if first < 0 else first) > _LINE:
-                    what = f"{host} sent a line of more than {_LINE // 2**20} MiB, which is no reply of a model"
+                    what = (
+                        f"{host} sent a line of more than {_LINE // 2**20} MiB, which is no reply of a model"
+                    )
                     raise ModelError(what, "use another model, or look at the server's log")
                 line = line + len(part) if first < 0 else len(part) - last - 1
                 yield part
@@ -221,7 +233,9 @@ def host_of(model: BaseChatModel) -> str:
 
 _connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, Connection]] = WeakKeyDictionary()
 """Of each event loop: connections live and end with it."""
-_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = WeakKeyDictionary()
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = (
+    WeakKeyDictionary()
+)
 
 
 async def connect(served: Served) -> Connection:
@@ -229,7 +243,9 @@ async def connect(served: Served) -> Connection:
     mine = _connections.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
         compatible = bool(served.url) or served.provider == "gguf"
-        limit: Any = "extra_body" if compatible else "max_tokens" if served.provider in ("openai", "anthropic") else ""
+        limit: Any = (
+            "extra_body" if compatible else "max_tokens" if served.provider in ("openai", "anthropic") else ""
+        )
         made = await asyncio.to_thread(build, served)
         file, server = ways_file(model_settings().home), f"{served.name} at {served.host}"
         ways = await asyncio.to_thread(recall, file, server)

@@ -43,7 +43,8 @@ class PromptRoom:
     def trusted(self, asked: ModelRequest, since: float) -> bool:
         """Say whether the reply to a prompt may be shown before its end: the server seems to read the prompt whole.
 
-        A reply that is not trusted is held back for some seconds at most after the time `since` of `time.monotonic`.
+        A reply that is not trusted is held back for some seconds at most after the time `since` of
+        `time.monotonic`.
         """
         doubtful = self._at is not None and self._at.url and self._window.doubtful(asked.tokens)
         return not doubtful or time.monotonic() > since + _HELD
@@ -87,11 +88,13 @@ class PromptRoom:
             return
         reply.partial = True
         if not reply.shown:
-            raise PromptCut(f"{self._name} at {self._host} read {read:,} tokens of about {sent:,} of a prompt", LONGER)
+            raise PromptCut(
+                f"{self._name} at {self._host} read {read:,} tokens of about {sent:,} of a prompt", LONGER
+            )
         asked.meter.tell(
             f"cut {self._name}",
-            f"{self._name} read only {read:,} of about {sent:,} tokens of a prompt: the answer rests on a part of what "
-            "was found. The next prompt is cut to fit.",
+            f"{self._name} read only {read:,} of about {sent:,} tokens of a prompt: the answer rests on a"
+            " part of what was found. The next prompt is cut to fit.",
         )
 
     def too_long(self, exc: Exception, asked: ModelRequest) -> PromptCut:
@@ -108,4 +111,7 @@ class PromptRoom:
         left = f"{cut.left} of {counted(cut.passages, 'passage')} left out, the least relevant first"
         shortened = f"{counted(cut.shortened, 'passage')} shortened"
         parts = [words for n, words in ((cut.left, left), (cut.shortened, shortened)) if n]
-        return f"{self._name} reads {self._window.tokens:,} tokens at once, so a prompt was cut: {' and '.join(parts)}."
+        return (
+            f"{self._name} reads {self._window.tokens:,} tokens at once, so a prompt was cut:"
+            f" {' and '.join(parts)}."
+        )

@@ -57,5 +57,7 @@ def file_of(model: str) -> Path:
         return (held(repo, commit, [file]) or fetch(repo, commit, [file], needed=[file])) / file
     path = Path(model).expanduser()
     if not path.is_file():
-        raise ModelError(f"there is no GGUF file {model}", "give a file, or OWNER/NAME@COMMIT/FILE.gguf of the hub")
+        raise ModelError(
+            f"there is no GGUF file {model}", "give a file, or OWNER/NAME@COMMIT/FILE.gguf of the hub"
+        )
     return path

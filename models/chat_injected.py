@@ -30,7 +30,9 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
     """
     unknown = set(models) - set(get_args(Role))
     if unknown:
-        raise InputError(f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}")
+        raise InputError(
+            f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}"
+        )
     outer = injected.get()
     made = {role: Connection(model) for role, model in models.items()}
     token = injected.set(({**(outer[0] if outer else {}), **made}, cached))

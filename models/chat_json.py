@@ -1,7 +1,7 @@
 """Structured replies: under a schema where the server enforces one, with the schema in the prompt elsewhere.
 
-`with_structured_output` binds the schema. What comes back is read here and mended by json-repair, because the parser
-behind it raises on prose and takes a minute over 40,000 brackets.
+`with_structured_output` binds the schema. What comes back is read here and mended by json-repair, because the
+parser behind it raises on prose and takes a minute over 40,000 brackets.
 """
 
 from __future__ import annotations
@@ -48,13 +48,15 @@ def instruction(schema: type[BaseModel]) -> str:
 
 def under(schema: type[BaseModel], model: BaseChatModel) -> Any:
     """Return the model bound to a schema, or None where its client has no method for that."""
-    # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its text.
+    # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its
+    # text.
     shape = {"description": schema.__name__, **shape_of(schema)}
     with suppress(NotImplementedError, ValueError, TypeError, AttributeError):
         bound: Any = model.with_structured_output(shape, method="json_schema").first  # type: ignore[attr-defined]
         kwargs = dict(bound.kwargs)
         if "root_async_client" in type(model).model_fields and (form := kwargs.pop("response_format", None)):
-            # OpenAI's client reads a stream under a schema that it knows of only where each reply names its role.
+            # OpenAI's client reads a stream under a schema that it knows of only where each reply names its
+            # role.
             return model.bind(**kwargs, extra_body={"response_format": form})
         return bound
     return None
@@ -91,8 +93,9 @@ def read_reply(reply: ChatReply, schema: type[M]) -> M | None:
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     """Find the first JSON value in a reply that fits the schema: bare, fenced, or with prose around it.
 
-    The prose may hold brackets of its own. Of a schema with a single field a bare value stands for that field.
-    json-repair forgives commas, quotes and the like, but a reply that was cut off is never completed (`mend`).
+    The prose may hold brackets of its own. Of a schema with a single field a bare value stands for that
+    field. json-repair forgives commas, quotes and the like, but a reply that was cut off is never completed
+    (`mend`).
     """
     text = without_thoughts(text)
     if max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):

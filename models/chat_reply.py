@@ -26,9 +26,12 @@ LONGEST = 200_000
 """Characters of a reply that are read."""
 
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
-_FAILED = re.compile(r"abort|cancel|error|fail|time.?out|interrupt|network|overload|insufficient|malformed", re.I)
+_FAILED = re.compile(
+    r"abort|cancel|error|fail|time.?out|interrupt|network|overload|insufficient|malformed", re.I
+)
 _STOPPED = re.compile(
-    _FAILED.pattern + r"|filter|safe|content|recitation|prohibit|block|spii|censor|polic|sensitive|moderat|refus"
+    _FAILED.pattern
+    + r"|filter|safe|content|recitation|prohibit|block|spii|censor|polic|sensitive|moderat|refus"
     r"|guardrail|harm|language|image|other|unexpected",
     re.I,
 )
@@ -64,7 +67,9 @@ class ModelRequest:
         sent: list[Any] = list(self.messages)
         if self.images:
             at = max((n for n, (role, _) in enumerate(sent) if role == "user"), default=len(sent) - 1)
-            urls = ("data:image/jpeg;base64," + base64.b64encode(image).decode("ascii") for image in self.images)
+            urls = (
+                "data:image/jpeg;base64," + base64.b64encode(image).decode("ascii") for image in self.images
+            )
             parts = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
             sent[at] = (sent[at][0], [{"type": "text", "text": sent[at][1]}, *parts])
         return sent
@@ -72,7 +77,9 @@ class ModelRequest:
     def key(self, model: str, host: str, form: str) -> str:
         """Return what a reply is kept under: a hash over model, host, messages, pictures and the form asked for."""
         images = [hashlib.sha256(image).hexdigest() for image in self.images]
-        return hashlib.sha256(json.dumps([model, host, list(self.messages), images, form]).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([model, host, list(self.messages), images, form]).encode()
+        ).hexdigest()
 
     def repaired(self, text: str) -> ModelRequest:
         """Return the request with a paragraph more; many chat templates refuse two user messages in a row."""
@@ -114,7 +121,10 @@ class ChatReply:
         self._calls |= bool(getattr(chunk, "tool_call_chunks", None) or chunk.tool_calls)
         self._counted = not part and (self._counted or bool(used))
         if used:  # the last number of those that count up, the only one of each kind elsewhere
-            self._read, self._wrote = max(self._read, used["input_tokens"]), max(self._wrote, used["output_tokens"])
+            self._read, self._wrote = (
+                max(self._read, used["input_tokens"]),
+                max(self._wrote, used["output_tokens"]),
+            )
         self.finish = self.finish or next((str(ended[name]) for name in _FINISH if ended.get(name)), "")
         self._given += self._reader.add(part)
 
@@ -153,7 +163,8 @@ class ChatReply:
     def instead(self) -> str:
         """What came of a stream instead of a whole reply, or "".
 
-        Some servers never say why a reply ended: it is whole where it ends as a sentence does, or its tokens were told.
+        Some servers never say why a reply ended: it is whole where it ends as a sentence does, or its tokens
+        were told.
         """
         if not self.text.strip() and (self._calls or not self.finish):
             return "called tools and wrote nothing" if self._calls else "sent a stream without a reply in it"
@@ -188,8 +199,8 @@ def without_thoughts(text: str) -> str:
 def read_label(text: str, labels: Sequence[str]) -> str | None:
     """Find the one label that a reply names, in any case, punctuation or sentence around it.
 
-    Several labels in one reply are read as the one that stands alone on a line or after the last colon; a negated
-    label ("not relevant") is not a label. Returns None when the reply does not settle on one.
+    Several labels in one reply are read as the one that stands alone on a line or after the last colon; a
+    negated label ("not relevant") is not a label. Returns None when the reply does not settle on one.
     """
     text = without_thoughts(text)[:LONGEST].casefold()
     names = {_words(label.casefold()): label for label in labels}

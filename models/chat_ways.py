@@ -20,7 +20,9 @@ _MAX_TOKENS = re.compile(r"max_(?:completion_|output_|new_)?tokens")
 _NAMED = {
     "counted": re.compile(r"stream_options|include_usage", re.I),
     "streamed": re.compile(r"\bstream(?:ing|ed)?\b(?!_)", re.I),
-    "system": re.compile(r"\bsystem\b|\bdeveloper (?:role|message|prompt|instruction)|\broles? must alternate", re.I),
+    "system": re.compile(
+        r"\bsystem\b|\bdeveloper (?:role|message|prompt|instruction)|\broles? must alternate", re.I
+    ),
     "tempered": re.compile(r"\btemperature\b", re.I),
 }
 """What a refusal names, in the order in which it is looked at."""

@@ -1,8 +1,8 @@
 """Routers and evaluators that were trained with transformers (extra `hf`): DistilBERT, T5, cross-encoders.
 
-`router` takes sequence classifiers and models that generate the label word (UniversalRAG, section 3.2 and appendix);
-`evaluator` takes sequence regression over "question [SEP] passage" (CRAG, section 4.2) and cross-encoders with one or
-two labels. Both load once per process and may be called from several threads.
+`router` takes sequence classifiers and models that generate the label word (UniversalRAG, section 3.2 and
+appendix); `evaluator` takes sequence regression over "question [SEP] passage" (CRAG, section 4.2) and
+cross-encoders with one or two labels. Both load once per process and may be called from several threads.
 """
 
 from __future__ import annotations
@@ -43,13 +43,16 @@ class TextModel:
         WeightsError: if the words cannot be told apart by their first token.
     """
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, sheet: Sheet, labels: Sequence[str] = ()) -> None:
+    def __init__(
+        self, name: str, model: Any, tokenizer: Any, sheet: Sheet, labels: Sequence[str] = ()
+    ) -> None:
         self.name, self.model, self.tokenizer, self.sheet = name, model, tokenizer, sheet
         self.joined = bool(model.config.is_encoder_decoder)
         self.first = [int(tokenizer(label, add_special_tokens=False)["input_ids"][0]) for label in labels]
         if len(set(self.first)) != len(self.first) or tokenizer.unk_token_id in self.first:
             raise WeightsError(
-                f"the tokeniser of {name} does not tell the labels {', '.join(labels)} apart by their first token",
+                f"the tokeniser of {name} does not tell the labels {', '.join(labels)} apart by their first"
+                " token",
                 "use a base model whose vocabulary knows the words",
             )
         longest = int(getattr(model.config, "max_position_embeddings", 0) or sheet.max_length)
@@ -74,7 +77,8 @@ class TextModel:
     def pair(self, question: str, passage: Passage) -> tuple[str, str]:
         """Return what an evaluator reads of a question and a passage.
 
-        An encoder-decoder gets title and text as the released T5 evaluator of CRAG does: " // " between, on one line.
+        An encoder-decoder gets title and text as the released T5 evaluator of CRAG does: " // " between, on
+        one line.
         """
         between, text = (" // ", " ".join(passage.text.split())) if self.joined else (": ", passage.text)
         body = f"{passage.title}{between}{text}" if passage.title else text
@@ -105,7 +109,9 @@ class TextModel:
             return self.model(**tokens).logits
         import torch
 
-        start = torch.full((len(texts), 1), self.model.config.decoder_start_token_id, device=self.model.device)
+        start = torch.full(
+            (len(texts), 1), self.model.config.decoder_start_token_id, device=self.model.device
+        )
         return self.model(**tokens, decoder_input_ids=start).logits[:, -1, self.first]
 
     def read(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
@@ -123,11 +129,14 @@ class TextModel:
                     parts.append(self.scores(texts[at : at + BATCH], seconds[at : at + BATCH]).double().cpu())
         except Exception as exc:
             raise ModelError(
-                f"the checkpoint {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", "check its folder"
+                f"the checkpoint {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}",
+                "check its folder",
             ) from exc
         found = torch.cat(parts)
         if not bool(torch.isfinite(found).all()):
-            raise ModelError(f"the checkpoint {self.name} gives scores that are not numbers", "train it again")
+            raise ModelError(
+                f"the checkpoint {self.name} gives scores that are not numbers", "train it again"
+            )
         return found.numpy()
 
 
@@ -141,7 +150,9 @@ class CheckpointRouter:
 
     def __call__(self, question: str) -> dict[str, float]:
         """Return the probability of each label for a question; they add up to 1 unless they are independent."""
-        (row,) = (self._reader.read([self._reader.question(question)]) / self._reader.sheet.temperature).tolist()
+        (row,) = (
+            self._reader.read([self._reader.question(question)]) / self._reader.sheet.temperature
+        ).tolist()
         if self.independent:
             return {label: 0.5 + 0.5 * math.tanh(x / 2) for label, x in zip(self.labels, row, strict=True)}
         weights = [math.exp(x - max(row)) for x in row]
@@ -188,14 +199,16 @@ def classifier(folder: Path) -> TextModel:
         MissingExtra: if transformers is not installed.
         WeightsError: if the folder cannot be loaded.
     """
-    return TextModel(folder.name, *load_model(folder, "AutoModelForSequenceClassification"), read_sheet(folder))
+    return TextModel(
+        folder.name, *load_model(folder, "AutoModelForSequenceClassification"), read_sheet(folder)
+    )
 
 
 def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
     """Return the router of a checkpoint, loaded once per process.
 
-    The path is a folder, or OWNER/NAME@COMMIT of the hub. A checkpoint with other labels than those given is refused; a
-    model that generates chooses between the labels stored beside its weights, or between these.
+    The path is a folder, or OWNER/NAME@COMMIT of the hub. A checkpoint with other labels than those given is
+    refused; a model that generates chooses between the labels stored beside its weights, or between these.
 
     Raises:
         InputError: if the path is empty.
@@ -231,13 +244,17 @@ def evaluator(path: str) -> CheckpointEvaluator:
 @lru_cache(maxsize=2)
 def _evaluator(folder: Path) -> CheckpointEvaluator:
     if read_sheet(folder).task == "router" or not _classifies(read_config(folder)):
-        raise WeightsError(f"{folder.name} is not an evaluator", "set RAGWEAVE_EVALUATOR to a sequence regression")
+        raise WeightsError(
+            f"{folder.name} is not an evaluator", "set RAGWEAVE_EVALUATOR to a sequence regression"
+        )
     return CheckpointEvaluator(classifier(folder))
 
 
 def _found(path: str, variable: str) -> Path:
     if not path.strip():
-        raise InputError(f"{variable} is not set", f"set {variable} to a checkpoint folder or a name of the hub")
+        raise InputError(
+            f"{variable} is not set", f"set {variable} to a checkpoint folder or a name of the hub"
+        )
     return find(path)
 
 
@@ -249,6 +266,7 @@ def _classifies(config: dict[str, Any]) -> bool:
     if any(kind.endswith("ForConditionalGeneration") for kind in kinds):
         return False
     raise WeightsError(
-        f"the checkpoint is a {', '.join(kinds) or 'model of unknown kind'}, neither a classifier nor a generator",
+        f"the checkpoint is a {', '.join(kinds) or 'model of unknown kind'}, neither a classifier nor a"
+        " generator",
         "train it first with `ragweave train`",
     )

@@ -1,7 +1,8 @@
 """Finding and opening checkpoints of transformers: a folder of this machine, or a repository of the hub.
 
-Weights are taken as safetensors only: the older formats are pickles, and a pickle can run code. Code that a repository
-brings along is never run either. The hub is asked for one commit, and its large files must have the sha256 it states.
+Weights are taken as safetensors only: the older formats are pickles, and a pickle can run code. Code that a
+repository brings along is never run either. The hub is asked for one commit, and its large files must have
+the sha256 it states.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ def find(path: str) -> Path:
     The path is a folder; a name under HOME/models; or OWNER/NAME@COMMIT.
 
     Raises:
-        WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such thing.
+        WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such
+            thing.
     """
     wanted = path.strip()
     settings = model_settings()
@@ -127,7 +129,9 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors beside config.json")
     # Where there is none, transformers makes an empty tokeniser without a word.
     if not any(p for pattern in _VOCABULARIES for p in folder.glob(pattern)):
-        raise WeightsError(f"{folder.name} has no tokeniser", "save it into the same folder (save_pretrained does)")
+        raise WeightsError(
+            f"{folder.name} has no tokeniser", "save it into the same folder (save_pretrained does)"
+        )
     return dict(config)
 
 
@@ -144,8 +148,8 @@ def read_sheet(folder: Path) -> Sheet:
 def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
     """Load model, in evaluation mode, and tokeniser of a folder onto the device of RAGWEAVE_DEVICE.
 
-    `head` names the class of transformers; with `fresh_head` one that the folder lacks is drawn at random, to be
-    trained, else it is an error; the options are for the configuration.
+    `head` names the class of transformers; with `fresh_head` one that the folder lacks is drawn at random, to
+    be trained, else it is an error; the options are for the configuration.
 
     Raises:
         MissingExtra: if transformers is not installed.
@@ -183,7 +187,8 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
 def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
     """Load an encoder without a head, in evaluation mode on its device; return it, its tokeniser and its folder.
 
-    `model` is what `find` takes; messages name the encoder by `what`, and tell the `hint` where it cannot be opened.
+    `model` is what `find` takes; messages name the encoder by `what`, and tell the `hint` where it cannot be
+    opened.
 
     Raises:
         MissingExtra: if transformers is not installed.
@@ -221,8 +226,8 @@ def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) ->
     strange = [label for label in said if label not in known] if known else []
     if strange or len(set(said)) != len(said) or len(said) < 2:
         raise WeightsError(
-            f"the labels of {name} are {clip(', '.join(labels), 200) or 'missing'}, and a router decides between "
-            + (", ".join(known) or "two or more different words"),
+            f"the labels of {name} are {clip(', '.join(labels), 200) or 'missing'}, and a router decides"
+            " between " + (", ".join(known) or "two or more different words"),
             "train it with `ragweave train router`, or name the labels in its config.json (id2label)",
         )
     return said

@@ -79,7 +79,9 @@ class ContextWindow:
             sent: estimated tokens of the prompt.
             read: tokens of it as the server reports them; 0 where it does not.
         """
-        at_ceiling = sent > ASKED_FROM // 2 and read < _FAR * sent and read >= _STEP and -read % _STEP <= _SLACK
+        at_ceiling = (
+            sent > ASKED_FROM // 2 and read < _FAR * sent and read >= _STEP and -read % _STEP <= _SLACK
+        )
         full = bool(self.tokens) and read >= _FULL * self.tokens
         if full:
             self.scale *= _WORSE
@@ -115,8 +117,8 @@ def window_of(url: str, model: str, tokens: int = 0) -> ContextWindow:
 async def told_by_server(url: str, model: str, key: str = "") -> int:
     """Return how many tokens a model at an OpenAI-compatible URL reads at once, as its server tells it; 0: it does not.
 
-    vLLM and several gateways tell it in the list of models, LM Studio in that of its own API, llama.cpp in its
-    properties, Ollama for a model that is loaded, else by the parameters of the model.
+    vLLM and several gateways tell it in the list of models, LM Studio in that of its own API, llama.cpp in
+    its properties, Ollama for a model that is loaded, else by the parameters of the model.
     """
     import httpx
 
@@ -170,7 +172,9 @@ def _rows(body: Any, name: str, model: str) -> Iterable[dict[str, Any]]:
     """Yield the rows of a list that are of a model."""
     rows = _at(body, name)
     for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and any(row.get(key) in (model, f"{model}:latest") for key in ("id", "name", "model")):
+        if isinstance(row, dict) and any(
+            row.get(key) in (model, f"{model}:latest") for key in ("id", "name", "model")
+        ):
             yield row
 
 
@@ -188,7 +192,9 @@ def _of_ollama(shown: Any) -> int:
     own = _NUM_CTX.search(str(shown.get("parameters") or ""))
     if own and (size := _size(int(own[1]))):
         return size
-    reads = [size for name, value in info.items() if name.endswith(".context_length") and (size := _size(value))]
+    reads = [
+        size for name, value in info.items() if name.endswith(".context_length") and (size := _size(value))
+    ]
     return min([OLLAMA, *reads])
 
 

@@ -1,7 +1,7 @@
 """Words with which a sentence is no plain statement: they deny, doubt, plan, report or bound what it says.
 
-A rule that changes a sentence leaves these out. It may miss a word of a language that is not here, so nothing may rest
-on this list alone.
+A rule that changes a sentence leaves these out. It may miss a word of a language that is not here, so nothing
+may rest on this list alone.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ __all__ = ["Encoder", "Remembering", "encoder"]
 def encoder(name: str | None = None) -> Encoder:
     """Return the text encoder of that name, loaded once per process.
 
-    The name is `wordllama`, `fastembed:NAME[@COMMIT]`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an init_embeddings
-    string; the setting's when not given.
+    The name is `wordllama`, `fastembed:NAME[@COMMIT]`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an
+    init_embeddings string; the setting's when not given.
 
     Raises:
         MissingExtra: if `fastembed` or `hf` is asked for and not installed.

@@ -194,7 +194,8 @@ class Batched:
                 raise ModelError(told, f"check {self.setting}") from exc
             if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
                 raise ModelError(
-                    f"the {self.kind} {self.name} returned an array of shape {found.shape} for {len(batch)} inputs",
+                    f"the {self.kind} {self.name} returned an array of shape {found.shape} for {len(batch)}"
+                    " inputs",
                     f"check {self.setting} and its server",
                 )
             self._dim = int(found.shape[1])

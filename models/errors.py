@@ -6,9 +6,9 @@ from __future__ import annotations
 class RagweaveError(RuntimeError):
     """Base of every error Ragweave raises on purpose.
 
-    A RuntimeError, because of other classes than Python's own the LangGraph server tells nothing; no ValueError, which
-    parsers and pydantic catch. `what` went wrong is one clause, `remedy` another; the remedy says what the reader can
-    do about it.
+    A RuntimeError, because of other classes than Python's own the LangGraph server tells nothing; no
+    ValueError, which parsers and pydantic catch. `what` went wrong is one clause, `remedy` another; the
+    remedy says what the reader can do about it.
     """
 
     code = "error"
@@ -106,7 +106,9 @@ class MissingExtra(RagweaveError):
     status = 501
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package", f"install it with: pip install 'ragweave[{extra}]'")
+        super().__init__(
+            f"{what} needs an optional package", f"install it with: pip install 'ragweave[{extra}]'"
+        )
 
 
 class WebError(RagweaveError):

@@ -30,11 +30,14 @@ _NAMES = (
     | _CLIENTS
 )
 """Base classes of dropped connections in the usual client libraries, so that none of them has to be imported."""
-_PASSING_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error", "server_error", "overloaded_error", "timeout"})
+_PASSING_CODES = frozenset(
+    {"rate_limit_exceeded", "rate_limit_error", "server_error", "overloaded_error", "timeout"}
+)
 _FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _SUBJECT = r"(?:prompt|inputs?|messages?|context|sequence|tokens?|request|conversation)"
 _TOO_LONG = re.compile(
-    r"context.{0,20}(?:length|size|window|overflow)|(?:maximum|max) (?:context|model length|prompt|input|sequence)"
+    r"context.{0,20}(?:length|size|window|overflow)|(?:maximum|max) (?:context|model"
+    r" length|prompt|input|sequence)"
     rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:too (?:long|large|many|big)|exceed)"
     rf"|(?:too (?:long|large|many|big)|exceed\w*)[^.]{{0,80}}?\b{_SUBJECT}\b"
     rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:greater|less|fewer|more|larger|longer) than"
@@ -57,9 +60,9 @@ class Unfinished(ConnectionError):
 def is_transient(exc: BaseException) -> bool:
     """Say whether trying the same call again may help.
 
-    Timeouts, dropped connections and the statuses below may pass. Never retried are other statuses, any ValueError (a
-    malformed reply stays malformed), an exhausted account, an untrusted certificate, and Ragweave's own errors, because
-    the calls that raise them have made their tries already.
+    Timeouts, dropped connections and the statuses below may pass. Never retried are other statuses, any
+    ValueError (a malformed reply stays malformed), an exhausted account, an untrusted certificate, and
+    Ragweave's own errors, because the calls that raise them have made their tries already.
     """
     if isinstance(exc, BaseExceptionGroup):
         return all(is_transient(e) for e in exc.exceptions)
@@ -102,12 +105,16 @@ def loading(what: str, extra: str, hint: str = "check the name and the network")
     except Exception as exc:
         if model_settings().offline:
             hint = "unset RAGWEAVE_OFFLINE once to download it"
-        raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint) from exc
+        raise ModelError(
+            f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint
+        ) from exc
 
 
 def status_of(exc: BaseException) -> int | None:
     """Return the HTTP status that an exception of any client library carries, or None."""
-    if isinstance(exc, ValueError) and exc.args and isinstance(exc.args[0], dict):  # an error that came as a reply
+    if (
+        isinstance(exc, ValueError) and exc.args and isinstance(exc.args[0], dict)
+    ):  # an error that came as a reply
         code = exc.args[0].get("code") or exc.args[0].get("status")
         return int(code) if isinstance(code, int) and 100 <= code < 600 else None
     # Of the response by name, never by its truth: a requests.Response with an error status is falsy.
@@ -121,7 +128,9 @@ def status_of(exc: BaseException) -> int | None:
 def words_of(exc: BaseException) -> str:
     """Return what a server said of a failure, with the body of its response where the exception leaves it out."""
     body = getattr(exc, "body", None)
-    said = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str) if body else ""
+    said = (
+        body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str) if body else ""
+    )
     return f"{exc} {said}"[:_SAID]
 
 
@@ -135,8 +144,8 @@ def is_too_long(exc: BaseException) -> bool:
 def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited: float = 0) -> RagweaveError:
     """Return the typed error for what a client library raised when the model `name` was asked at `host`.
 
-    The setting is the role's variable without its prefix, such as `EMBED`; `waited` are the seconds since the server
-    last sent something.
+    The setting is the role's variable without its prefix, such as `EMBED`; `waited` are the seconds since the
+    server last sent something.
     """
     if isinstance(exc, RagweaveError):
         return exc
@@ -150,15 +159,22 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
     if status in (401, 403):
         return ModelError(f"{host} refused the key ({status})", f"set {env}_KEY to a key that may use {name}")
     if status == 404:
-        told = f"check {env}, and that {env}_URL ends where the server's OpenAI-compatible API begins, usually in /v1"
+        told = (
+            f"check {env}, and that {env}_URL ends where the server's OpenAI-compatible API begins, usually"
+            " in /v1"
+        )
         return ModelError(f"{host} does not know the model {name} (404)", told)
     if status == 429 and passes:
-        return ModelTransient(f"{host} is limiting requests (429)", "wait a little, or lower RAGWEAVE_CHAT_WIDTH")
+        return ModelTransient(
+            f"{host} is limiting requests (429)", "wait a little, or lower RAGWEAVE_CHAT_WIDTH"
+        )
     if status == 429:
         told = f"the account at {host} has no credit left (429)"
         return ModelError(told, f"top it up, or set {env} to another model")
     if status is not None and status >= 500:
-        return ModelTransient(f"{where} failed with status {status}", "look at the server's log, or try again later")
+        return ModelTransient(
+            f"{where} failed with status {status}", "look at the server's log, or try again later"
+        )
     if status is not None and status >= 400:
         return ModelError(f"{where} refused the request ({status}): {text}", f"check {env} and the server")
     if is_silence(exc):

@@ -1,7 +1,7 @@
 """Files of the model hub: of one commit of a repository, the large ones with the sha256 that the hub states.
 
-A connection that drops is taken up where it broke off. A later try fetches the files that did not come whole. What is
-here whole is used without asking anybody.
+A connection that drops is taken up where it broke off. A later try fetches the files that did not come whole.
+What is here whole is used without asking anybody.
 """
 
 from __future__ import annotations
@@ -67,15 +67,22 @@ def room_for(megabytes: int) -> None:
 
 
 def fetch(
-    repo: str, commit: str, wanted: Sequence[str], *, needed: Sequence[str] = (), sha256: Mapping[str, str] = {}
+    repo: str,
+    commit: str,
+    wanted: Sequence[str],
+    *,
+    needed: Sequence[str] = (),
+    sha256: Mapping[str, str] = {},
 ) -> Path:
     """Return the folder of a commit's files, downloaded where they are not here.
 
-    `wanted` are names or patterns, at the top of the repository where none of them has a folder; without a file that
-    is `needed` the model is not whole; `sha256` are the digests that files must have, where they are known.
+    `wanted` are names or patterns, at the top of the repository where none of them has a folder; without a
+    file that is `needed` the model is not whole; `sha256` are the digests that files must have, where they
+    are known.
 
     Raises:
-        WeightsError: if the hub may not be used, cannot be reached, or does not have them; if the disk is full.
+        WeightsError: if the hub may not be used, cannot be reached, or does not have them; if the disk is
+            full.
     """
     _allowed(repo)
     try:
@@ -99,7 +106,9 @@ def fetch(
     if missing := ", ".join(sorted({*needed, *sha256} - here.keys())):
         raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
     # Its cache calls a large file by the sha256 that the hub states.
-    by_hub = {name: blob.name for name, blob in here.items() if _SHA256.fullmatch(blob.name) and name not in sha256}
+    by_hub = {
+        name: blob.name for name, blob in here.items() if _SHA256.fullmatch(blob.name) and name not in sha256
+    }
     verify(repo, folder, by_hub, "try again; if it stays so, do not use it", by="the hub")
     verify(repo, folder, sha256, "try again; if it stays so, do not use it")
     return folder
@@ -127,18 +136,25 @@ def _cache() -> Path:
 
 def _allowed(repo: str) -> None:
     if model_settings().offline:
-        raise WeightsError(f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once")
+        raise WeightsError(
+            f"RAGWEAVE_OFFLINE forbids fetching {repo} from the hub", "unset RAGWEAVE_OFFLINE once"
+        )
 
 
 def _refusal(repo: str, exc: Exception) -> RagweaveError:
-    if any(isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT) for cause in causes(exc)):
+    if any(
+        isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT) for cause in causes(exc)
+    ):
         told = f"the disk of {_cache()} is full, and {repo} was not fetched"
         return WeightsError(told, "free some disk and try again: files that came whole are kept")
     status = next((code for cause in causes(exc) if (code := status_of(cause))), None)
     if status == 404:
         told, remedy = "the hub has no such thing", "check name and commit"
     elif status in (401, 403):
-        told, remedy = f"the hub does not give it to everybody ({status})", "accept its terms there, set HF_TOKEN"
+        told, remedy = (
+            f"the hub does not give it to everybody ({status})",
+            "accept its terms there, set HF_TOKEN",
+        )
     else:
         told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
         remedy = _AGAIN

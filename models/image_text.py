@@ -1,4 +1,7 @@
-"""Image-text and video-text encoders: pictures or clips, and texts, in one space. None ships; one setting names one."""
+"""Image-text and video-text encoders: pictures or clips, and texts, in one space.
+
+None ships; one setting names one.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,18 @@ BATCH = 16
 class ImageEncoder(Batched):
     """Puts pictures and texts into one space, by two functions. Blocking; safe among threads.
 
-    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts; `frames` of a
-    clip are seen together, one by an encoder of pictures.
+    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts;
+    `frames` of a clip are seen together, one by an encoder of pictures.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
 
     def __init__(
-        self, name: str, images: Callable[[list[list[Any]]], Any], texts: Callable[[list[str]], Any], frames: int = 1
+        self,
+        name: str,
+        images: Callable[[list[list[Any]]], Any],
+        texts: Callable[[list[str]], Any],
+        frames: int = 1,
     ) -> None:
         super().__init__(name)
         self._images, self._texts, self.frames = images, texts, frames
@@ -53,8 +60,8 @@ class ImageEncoder(Batched):
 def image_encoder(name: str | None = None) -> ImageEncoder | None:
     """Return the image-text encoder of that name, loaded once per process; None where none is named.
 
-    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given. `@COMMIT+COMMIT`
-    holds a model of fastembed, and the text model of its space.
+    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
+    `@COMMIT+COMMIT` holds a model of fastembed, and the text model of its space.
 
     Raises:
         InputError: the name is of neither form.
@@ -125,7 +132,9 @@ def _transformers(model: str) -> ImageEncoder:
 
     def texts(batch: list[str]) -> Any:
         with torch.inference_mode():
-            tokens = tokenizer(batch, padding=padding, truncation=True, max_length=longest, return_tensors="pt")
+            tokens = tokenizer(
+                batch, padding=padding, truncation=True, max_length=longest, return_tensors="pt"
+            )
             return _rows(reading(**tokens.to(net.device)))
 
     return ImageEncoder(f"hf:{model}", images, texts, frames)

@@ -42,7 +42,9 @@ class Spend:
 
 
 class Meter:
-    """Counts the spending of one run and refuses the call that would pass a limit. Safe among threads and tasks.
+    """Counts the spending of one run and refuses the call that would pass a limit.
+
+    Safe among threads and tasks.
 
     Rates are the price per million input and output tokens by model name; the settings' when not given.
     """
@@ -89,10 +91,13 @@ class Meter:
                 reason = self._refusal(tokens, cost, spare=True)
             if not reason and self.limits.cost and model and rate is None:
                 raise BudgetSpent(
-                    f"the cost limit cannot be kept because {model} has no price", "name its price in RAGWEAVE_RATES"
+                    f"the cost limit cannot be kept because {model} has no price",
+                    "name its price in RAGWEAVE_RATES",
                 )
             if reason:
-                raise BudgetSpent(f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less")
+                raise BudgetSpent(
+                    f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less"
+                )
             self._in_flight.append((node, tokens, cost))
 
     def record(self, spend: Spend) -> None:
@@ -100,7 +105,9 @@ class Meter:
         with self._lock:
             rate = self._rates.get(spend.model)
             if rate and not spend.cost and spend.calls:
-                spend = replace(spend, cost=(spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6)
+                spend = replace(
+                    spend, cost=(spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6
+                )
             if spend.calls:
                 mine = (i for i, (owner, _, _) in enumerate(self._in_flight) if owner == spend.node)
                 if (oldest := next(mine, None)) is not None:
@@ -168,7 +175,9 @@ class Meter:
     def _refusal(self, tokens: int, cost: float, spare: bool = False) -> str:
         limits, total = self.limits, self._total
         if spare:
-            limits = replace(limits, calls=max(limits.calls - 1, -1), tokens=limits.tokens // 2, cost=limits.cost / 2)
+            limits = replace(
+                limits, calls=max(limits.calls - 1, -1), tokens=limits.tokens // 2, cost=limits.cost / 2
+            )
         used = total.input_tokens + total.output_tokens + sum(t for _, t, _ in self._in_flight)
         paid = total.cost + sum(c for _, _, c in self._in_flight)
         if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:

@@ -40,10 +40,10 @@ class TextLine:
 class Ocr:
     """Reads the words in pictures: PP-OCR by onnxruntime (rapidocr), whose models come with its package.
 
-    Blocking; safe among threads, which wait for one another. One picture takes one thread: there is a reading process
-    for each core but one, and a second thread took almost twice the computing time for little (docs/images.md). Each
-    line is recognised alone and as wide as it is: the recogniser's time goes by the pixels of width, and its defaults
-    fill short lines up to 320 (benchmarks/ocr.py).
+    Blocking; safe among threads, which wait for one another. One picture takes one thread: there is a reading
+    process for each core but one, and a second thread took almost twice the computing time for little
+    (docs/images.md). Each line is recognised alone and as wide as it is: the recogniser's time goes by the
+    pixels of width, and its defaults fill short lines up to 320 (benchmarks/ocr.py).
     """
 
     name = "rapidocr"

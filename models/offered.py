@@ -59,8 +59,8 @@ def variables(part: PartName) -> list[str]:
 async def named(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> Values:
     """Try a model that somebody names; return what is to be written.
 
-    An address without the /v1 that it needs is completed. A chat model without a provider and an address is looked for
-    on this machine.
+    An address without the /v1 that it needs is completed. A chat model without a provider and an address is
+    looked for on this machine.
 
     Raises:
         RagweaveError: it does not work. A key stands in no error.
@@ -114,8 +114,8 @@ async def _settled(part: PartName, model: str, tell: Tell, url: str = "", key: s
 def _about_context(size: int, url: str) -> str:
     if not size:
         return (
-            "Its server does not tell how many tokens it reads at once. Set RAGWEAVE_CHAT_CONTEXT where that is less "
-            f"than {_PROMPT:,}."
+            "Its server does not tell how many tokens it reads at once. Set RAGWEAVE_CHAT_CONTEXT where that"
+            f" is less than {_PROMPT:,}."
         )
     told = f"It reads {size:,} tokens at once, and prompts are kept below that."
     if size < _PROMPT and urlsplit(url).port == SERVERS.get("Ollama"):
@@ -194,7 +194,9 @@ async def _pull(name: str, url: str, tell: Tell) -> None:
         told = f"the download of {name} broke off ({type(exc).__name__})"
         raise ModelError(told, "try again: it goes on where it stopped") from exc
     if state != "success":
-        raise ModelError(f"Ollama did not finish the download of {name}", "try again: it goes on where it stopped")
+        raise ModelError(
+            f"Ollama did not finish the download of {name}", "try again: it goes on where it stopped"
+        )
 
 
 def _downloaded(offer: Offer) -> Choice:
@@ -219,7 +221,10 @@ def _words(offer: Offer) -> str:
 
 
 def _pinned(offer: Offer) -> str:
-    """Return the setting of an offer with the commit that it is held at, known or the hub's at this time. Blocking."""
+    """Return the setting of an offer with the commit that it is held at, known or the hub's at this time.
+
+    Blocking.
+    """
     from ragweave.models import fastembed_files, hub
 
     match offer.source:

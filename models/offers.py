@@ -1,7 +1,8 @@
 """What `ragweave setup` offers: the parts that a model makes better, and of each the models that are known to fit.
 
-Names, sizes and licences of fastembed's models are those that fastembed lists. A commit and digests stand here where
-they are known for certain; else the commit of the first download is written into the setting and held from then on.
+Names, sizes and licences of fastembed's models are those that fastembed lists. A commit and digests stand
+here where they are known for certain; else the commit of the first download is written into the setting and
+held from then on.
 """
 
 from __future__ import annotations
@@ -100,9 +101,12 @@ class Offer:
     @property
     def packages(self) -> tuple[str, ...]:
         """Packages that open it."""
-        return {"fastembed": ("fastembed",), "whisper": ("faster_whisper",), "gguf": ("xllamacpp",), "ollama": ()}[
-            self.source
-        ]
+        return {
+            "fastembed": ("fastembed",),
+            "whisper": ("faster_whisper",),
+            "gguf": ("xllamacpp",),
+            "ollama": (),
+        }[self.source]
 
     @property
     def extra(self) -> str:
@@ -158,7 +162,9 @@ OFFERS: tuple[Offer, ...] = (
         "Qwen3 4B inside Ragweave's own process; each command loads it anew",
         file="Qwen3-4B-Q4_K_M.gguf",
     ),
-    Offer("encoder", "fastembed", "BAAI/bge-small-en-v1.5", 67, "MIT", "English, small and quick", language="en"),
+    Offer(
+        "encoder", "fastembed", "BAAI/bge-small-en-v1.5", 67, "MIT", "English, small and quick", language="en"
+    ),
     Offer(
         "encoder",
         "fastembed",
@@ -167,10 +173,26 @@ OFFERS: tuple[Offer, ...] = (
         "Apache-2.0",
         "fifty languages, and a question in another one than the text",
     ),
-    Offer("reranker", "fastembed", "Xenova/ms-marco-MiniLM-L-6-v2", 80, "Apache-2.0", "English", language="en"),
-    Offer("reranker", "fastembed", "BAAI/bge-reranker-v2-m3-int8", 570, "Apache-2.0", "a hundred languages; slower"),
+    Offer(
+        "reranker", "fastembed", "Xenova/ms-marco-MiniLM-L-6-v2", 80, "Apache-2.0", "English", language="en"
+    ),
+    Offer(
+        "reranker",
+        "fastembed",
+        "BAAI/bge-reranker-v2-m3-int8",
+        570,
+        "Apache-2.0",
+        "a hundred languages; slower",
+    ),
     Offer("pictures", "fastembed", "Qdrant/clip-ViT-B-32-vision", 590, "MIT", "CLIP; questions in English"),
-    Offer("vision", "ollama", "qwen3-vl:4b-instruct", 3_300, "Apache-2.0", "Qwen3-VL 4B, kept and served by Ollama"),
+    Offer(
+        "vision",
+        "ollama",
+        "qwen3-vl:4b-instruct",
+        3_300,
+        "Apache-2.0",
+        "Qwen3-VL 4B, kept and served by Ollama",
+    ),
     replace(WHISPER_ENGLISH, megabytes=226, language="", brings=_BY_LANGUAGE, beside=(WHISPER_OTHERS,)),
     WHISPER_ENGLISH,
     WHISPER_OTHERS,

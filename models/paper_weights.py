@@ -1,6 +1,7 @@
 """The weights that the papers ran with, as far as their authors publish them, fetched at one commit of the hub.
 
-No commit is known beforehand: the one that the hub names at the first download is written down and held from then on.
+No commit is known beforehand: the one that the hub names at the first download is written down and held from
+then on.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ class HubCommit:
         Raises:
             WeightsError: the hub may not be used, cannot be reached, or has other files than it said.
         """
-        folder = fetch(self.repo, self.commit, list(self.files), sha256={f: d for f, d in self.files.items() if d})
+        folder = fetch(
+            self.repo, self.commit, list(self.files), sha256={f: d for f, d in self.files.items() if d}
+        )
         path = _pins()
         path.write_text(json.dumps({**_pinned(), self.repo: self.commit}, indent=1), encoding="utf-8")
         return folder
@@ -102,9 +105,11 @@ def resolve(weights: PaperWeights, named: str = "") -> HubCommit:
     repo, _, commit = (named or weights.repo).partition("@")
     info = described(repo, commit or _pinned().get(repo))
     wanted = [s for s in info.siblings if any(fnmatch(s.rfilename, pattern) for pattern in weights.files)]
-    files = {s.rfilename: (s.lfs.sha256 if s.lfs else "") for s in wanted if "/" not in s.rfilename}
+    files = {s.rfilename: s.lfs.sha256 if s.lfs else "" for s in wanted if "/" not in s.rfilename}
     if not any(name.endswith((".safetensors", ".bin")) for name in files):
-        raise WeightsError(f"{repo} has no weights as safetensors", "see docs/checkpoints.md for a copy that has")
+        raise WeightsError(
+            f"{repo} has no weights as safetensors", "see docs/checkpoints.md for a copy that has"
+        )
     size = sum(s.size or 0 for s in wanted if s.rfilename in files)
     licence = str(info.card_data.get("license") or "") if info.card_data else ""
     return HubCommit(repo, str(info.sha), licence or "not stated", size, files)

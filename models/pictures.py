@@ -90,9 +90,12 @@ def pages(data: bytes) -> Iterator[Picture]:
         raise
     except Image.DecompressionBombError:  # of a frame
         raise SourceError("The picture has too many pixels to be opened", "save it smaller") from None
-    except Exception as error:  # Pillow raises OSError, ValueError, SyntaxError, struct.error ... for damaged files
+    except (
+        Exception
+    ) as error:  # Pillow raises OSError, ValueError, SyntaxError, struct.error ... for damaged files
         raise SourceError(
-            f"The picture is damaged, truncated or of another kind than its name says ({type(error).__name__})",
+            "The picture is damaged, truncated or of another kind than its name says"
+            f" ({type(error).__name__})",
             "open it in a viewer and save it again",
         ) from None
 
@@ -104,7 +107,8 @@ def _opened(image: Any, count: int) -> Picture:
         image.draft("RGB", (WORKING, WORKING))  # decodes at a fraction of the size
     if image.size[0] * image.size[1] > MAX_PIXELS:
         raise SourceError(
-            f"The picture has {width} x {height} pixels, and at most {MAX_PIXELS // 10**6} million are opened",
+            f"The picture has {width} x {height} pixels, and at most {MAX_PIXELS // 10**6} million are"
+            " opened",
             "save it smaller",
         )
     turned, date = _exif(image)
@@ -144,7 +148,9 @@ def _rgb(image: Any) -> Any:
     Image = _pillow()
     if image.mode.startswith(("I", "F")):
         values = np.asarray(image, dtype=np.float32)
-        low, high = (0.0, 65_535.0) if image.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+        low, high = (
+            (0.0, 65_535.0) if image.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+        )
         if image.mode == "I" and 0 <= low and high <= 65_535:
             low, high = 0.0, 65_535.0
         scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)

@@ -1,7 +1,7 @@
 """Cutting a prompt to what a model reads: the least relevant of its passages go first, the question stays.
 
-Text from outside stands in a prompt between a line `<<<` and a line `>>>`, as `prompts.quote` writes it. Passages of
-one message are in the order of their relevance, the best first.
+Text from outside stands in a prompt between a line `<<<` and a line `>>>`, as `prompts.quote` writes it.
+Passages of one message are in the order of their relevance, the best first.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class _Passage:
 def fitted(messages: Messages, most: int) -> Fitted:
     """Return messages of at most so many bytes in UTF-8, or as near to that as leaving passages out brings them.
 
-    First go the passages of the lowest rank, the oldest message first. The best one of each message stays; where these
-    alone are too long, the longest are shortened.
+    First go the passages of the lowest rank, the oldest message first. The best one of each message stays;
+    where these alone are too long, the longest are shortened.
     """
     found = [
         _Passage(n, rank, match[1])

@@ -1,11 +1,12 @@
 """The small relevance evaluator: how well passages answer a question, in CPU milliseconds and without any key.
 
-It reads the words of a passage, and takes how near its vector is to the question from the library, whose encoder made
-it: nothing is embedded for it. Two scores are given, because they serve two ends. `order` compares the candidates of
-one question and ranks them; it means nothing across questions. `floor` is absolute: calibrated to [-1, 1] with 0
-undecided, it carries CRAG's verdict (section 4.3) and the choice of strips. Both are stated sums of a few features. The
-weights belong to a kind of encoder, and only the scale of `floor` is fitted: fitted weights do not carry over to
-another library. docs/results.md has the figures.
+It reads the words of a passage, and takes how near its vector is to the question from the library, whose
+encoder made
+it: nothing is embedded for it. Two scores are given, because they serve two ends. `order` compares the
+candidates of one question and ranks them; it means nothing across questions. `floor` is absolute: calibrated
+to [-1, 1] with 0 undecided, it carries CRAG's verdict (section 4.3) and the choice of strips. Both are stated
+sums of a few features. The weights belong to a kind of encoder, and only the scale of `floor` is fitted:
+fitted weights do not carry over to another library. docs/results.md has the figures.
 """
 
 from __future__ import annotations
@@ -155,8 +156,8 @@ def score(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[f
         question: what is asked.
         passages: the candidates.
         idf: what a term weighs.
-        near: how near each passage's vector is to the question's, in standard deviations above the passages of the
-            library; none tells nothing of any.
+        near: how near each passage's vector is to the question's, in standard deviations above the passages
+            of the library; none tells nothing of any.
     """
     return scorer(question, passages, idf, near)([range(len(passages))])[0]
 
@@ -196,7 +197,9 @@ def head(kind: EncoderKind | None = None, path: Path = HEAD) -> RelevanceHead:
 def _head(kind: EncoderKind, path: Path) -> RelevanceHead:
     try:
         scale = json.loads(path.read_text(encoding="utf-8"))["floor"][kind]
-        return RelevanceHead(WEIGHTS[kind], float(scale["typical"]), float(scale["slope"]), float(scale["offset"]))
+        return RelevanceHead(
+            WEIGHTS[kind], float(scale["typical"]), float(scale["slope"]), float(scale["offset"])
+        )
     except (OSError, KeyError, ValueError, TypeError) as exc:
         raise WeightsError(
             f"the scale of the relevance evaluator at {path} cannot be read ({exc})",

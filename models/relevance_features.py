@@ -1,7 +1,8 @@
 """What the small relevance evaluator looks at.
 
-Each feature says how much of the question a passage carries by exact stems, or how near it is by its stored vector.
-Added is which passage names which: multi-hop evidence is often recognised only by the candidate that names it. Lengths
+Each feature says how much of the question a passage carries by exact stems, or how near it is by its stored
+vector. Added is which passage names which: multi-hop evidence is often recognised only by the candidate that
+names it. Lengths
 are left out on purpose: in fitted models they learn how a data set was made.
 """
 
@@ -54,7 +55,9 @@ def look(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[fl
     return Looked(_own(asked, rows, weigh, near), _names(rows), not asked.terms)
 
 
-def look_alone(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()) -> tuple[Matrix, bool]:
+def look_alone(
+    question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()
+) -> tuple[Matrix, bool]:
     """Return the features of passages by themselves, as `look` does, and whether the question is blank."""
     rows, asked, weigh = _read(question, passages, idf)
     return _own(asked, rows, weigh, near), not asked.terms
@@ -63,8 +66,8 @@ def look_alone(question: str, passages: Sequence[Passage], idf: Idf, near: Seque
 def deviations(cosines: Matrix, library: Matrix) -> Matrix:
     """Return how far cosines lie above those of a library's passages, in their standard deviations, (n,).
 
-    `library` has the cosines of a sample of them to the same question, (m,). Encoders differ in the cosines that they
-    give to strangers, and questions do; deviations compare.
+    `library` has the cosines of a sample of them to the same question, (m,). Encoders differ in the cosines
+    that they give to strangers, and questions do; deviations compare.
     """
     spread = float(library.std()) if len(library) else 0.0
     if spread < 1e-6:
@@ -81,7 +84,9 @@ def _read(question: str, passages: Sequence[Passage], idf: Idf) -> tuple[list[Re
 
 def _own(asked: Asked, rows: Sequence[Read], weigh: Idf, near: Sequence[float]) -> Matrix:
     """Return the features of each passage by itself, (n, len(OWN))."""
-    has = np.array([[t in r.have for t in asked.terms] for r in rows], dtype=np.float64).reshape(len(rows), -1)
+    has = np.array([[t in r.have for t in asked.terms] for r in rows], dtype=np.float64).reshape(
+        len(rows), -1
+    )
     rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
     covered = np.asarray(has @ asked.weights / (asked.weights.sum() or 1.0))
     said = np.array([_said(r, asked, weigh, c) for r, c in zip(rows, covered.tolist(), strict=True)])

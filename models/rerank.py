@@ -1,8 +1,9 @@
 """Cross-encoders: question and passage are read together, and the passages put in order.
 
 The shipped relevance head is the embedded default and needs nothing. RAGWEAVE_RERANK names another maker:
-`fastembed:NAME[@COMMIT]` (ONNX), `hf:NAME` (any transformers sequence classifier with one or two labels, safetensors
-only, a hub name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (`POST /rerank` of Cohere, Jina, vLLM, llama.cpp).
+`fastembed:NAME[@COMMIT]` (ONNX), `hf:NAME` (any transformers sequence classifier with one or two labels,
+safetensors only, a hub name or a folder), or `api:MODEL` at RAGWEAVE_RERANK_URL (`POST /rerank` of Cohere,
+Jina, vLLM, llama.cpp).
 """
 
 from __future__ import annotations
@@ -96,11 +97,17 @@ class PairReranker:
             return np.zeros(0)
         try:
             with self._lock:
-                found = np.asarray(list(self._predict(question, [readable(p) for p in passages])), dtype=np.float64)
+                found = np.asarray(
+                    list(self._predict(question, [readable(p) for p in passages])), dtype=np.float64
+                )
         except Exception as exc:
-            raise ModelError(f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY) from exc
+            raise ModelError(
+                f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY
+            ) from exc
         if found.shape != (len(passages),) or not np.isfinite(found).all():
-            raise ModelError(f"{self.name} gave no usable score for each of {len(passages)} passages", _REMEDY)
+            raise ModelError(
+                f"{self.name} gave no usable score for each of {len(passages)} passages", _REMEDY
+            )
         return found
 
 
@@ -129,7 +136,8 @@ def _hf(model: str, settings: ModelSettings) -> Reranker:
     labels = int(reader.model.config.num_labels)
     if labels > 2:
         raise ModelError(
-            f"{name} has {labels} labels, and a cross-encoder has one or two", "choose a model that was made to rerank"
+            f"{name} has {labels} labels, and a cross-encoder has one or two",
+            "choose a model that was made to rerank",
         )
 
     def predict(question: str, texts: list[str]) -> Any:

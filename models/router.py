@@ -1,10 +1,10 @@
 """The small router: which corpus and granularity can answer a question (UniversalRAG, section 3.2).
 
-Two kernel machines, one of labelled questions of public data sets and one of template questions, and a gate between
-them. The first is right about questions of data sets that it knows and sure about all others; the second carries over.
-The gate weighs them by how near the question lies to each one's questions, so that an unknown one gets a humble answer.
-It ships with the package and needs numpy alone; `ragweave train router` reproduces its weights. Figures are in
-docs/results.md.
+Two kernel machines, one of labelled questions of public data sets and one of template questions, and a gate
+between them. The first is right about questions of data sets that it knows and sure about all others; the
+second carries over. The gate weighs them by how near the question lies to each one's questions, so that an
+unknown one gets a humble answer. It ships with the package and needs numpy alone; `ragweave train router`
+reproduces its weights. Figures are in docs/results.md.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ class RouterHead:
         """Return probabilities, shape (questions, labels)."""
         texts = read(questions)
         rows = zip(*texts.bags.values(), texts.vectors, strict=True)
-        return np.array([self._one(dict(zip(texts.bags, bags, strict=True)), vector) for *bags, vector in rows])
+        return np.array(
+            [self._one(dict(zip(texts.bags, bags, strict=True)), vector) for *bags, vector in rows]
+        )
 
     def _one(self, bags: Mapping[str, NDArray[np.int64]], vector: NDArray[np.float32]) -> Array:
         likeness: dict[str, Array] = {"vector": self.vectors @ vector}
@@ -153,9 +155,13 @@ def head(path: Path = HEAD) -> RouterHead:
         vectors = a["vectors"].astype(np.float32) / np.float32(a["scale"])
         weights, labels = a["weights"].astype(np.float32), tuple(a["labels"].tolist())
         lengths = {name: lengths_of(of, len(vectors)) for name, of in rows.items()}
-        return RouterHead(labels, int(a["public"]), starts, rows, lengths, vectors, weights, a["gate"], a["seen"])
+        return RouterHead(
+            labels, int(a["public"]), starts, rows, lengths, vectors, weights, a["gate"], a["seen"]
+        )
     except OSError as error:
-        raise WeightsError(f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave") from error
+        raise WeightsError(
+            f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave"
+        ) from error
     except (KeyError, TypeError, ValueError, BadZipFile) as error:
         # What numpy says of such a file is advice to unpickle it.
         remedy = "give a file written by `ragweave train router`"
@@ -163,7 +169,10 @@ def head(path: Path = HEAD) -> RouterHead:
 
 
 def predict(question: str, path: Path = HEAD) -> dict[str, float]:
-    """Return probabilities over the labels; without words, the head's answer to no evidence. About a millisecond."""
+    """Return probabilities over the labels; without words, the head's answer to no evidence.
+
+    About a millisecond.
+    """
     h = head(path)
     return dict(zip(h.labels, h.probabilities([question])[0].tolist(), strict=True))
 
@@ -176,8 +185,8 @@ def choose(
 ) -> list[str]:
     """Return the corpora to search, best first: one or two, ["none"], or [] when nothing is available.
 
-    Labels that the library lacks are masked and the rest re-normalised; the second-best joins when the confidence
-    of the best is below the threshold.
+    Labels that the library lacks are masked and the rest re-normalised; the second-best joins when the
+    confidence of the best is below the threshold.
     """
     kept = {k: v for k, v in probabilities.items() if (none_allowed if k == "none" else k in available)}
     total = sum(kept.values())
@@ -197,8 +206,9 @@ GRANULARITIES = (("paragraph", "document"), ("clip", "video"))
 def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
     """Return the labels whose independent (sigmoid) score passes the threshold, best first.
 
-    "none" falls away when anything else fires, of paragraph and document and of clip and video the higher stays, and
-    where nothing fires the single best label is returned (UniversalRAG, later code; multi-label routing).
+    "none" falls away when anything else fires, of paragraph and document and of clip and video the higher
+    stays, and where nothing fires the single best label is returned (UniversalRAG, later code; multi-label
+    routing).
     """
     if not scores:
         return []

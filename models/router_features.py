@@ -1,8 +1,8 @@
 """What the router reads of a question.
 
-Four hashed bags: phrases of one and two words; the same of the question's *skeleton* (function words kept, the rest by
-shape and ending, so that the build of a question counts and not its subject); pieces of words; form, which is length,
-names and numbers. Then the embedding.
+Four hashed bags: phrases of one and two words; the same of the question's *skeleton* (function words kept,
+the rest by shape and ending, so that the build of a question counts and not its subject); pieces of words;
+form, which is length, names and numbers. Then the embedding.
 """
 
 from __future__ import annotations
@@ -23,17 +23,21 @@ PLACES = {"words": 16_384, "skeleton": 16_384, "pieces": 16_384, "form": 256}
 """Places that each bag of features is hashed to."""
 
 _OPTION = re.compile(r"^\s*(?:\(?[A-Ha-h1-9][.):]\)?|[-*•])\s+\S")
-_TOKEN = re.compile(rf"\d[\d.,:/]*|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*|[{UNSPACED}]|[?!,.;:\"“”()-]")
+_TOKEN = re.compile(
+    rf"\d[\d.,:/]*|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*|[{UNSPACED}]|[?!,.;:\"“”()-]"
+)
 
 
 def clean(question: str) -> str:
     """Return the part of a question that is routed: one line, no answer options, of a very long text both ends.
 
-    Answer options on further lines say nothing about where the answer lies, and the published trained routers read
-    the first line only (UniversalRAG, appendix on training).
+    Answer options on further lines say nothing about where the answer lies, and the published trained routers
+    read the first line only (UniversalRAG, appendix on training).
     """
     lines = [line.strip() for line in question.splitlines() if line.strip()]
-    text = " ".join(" ".join(line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)).split())
+    text = " ".join(
+        " ".join(line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)).split()
+    )
     return text if len(text) <= 800 else f"{text[:600]} {text[-200:]}"
 
 
@@ -62,7 +66,9 @@ def read(questions: Sequence[str]) -> QuestionFeatures:
 
 
 def _hashed(found: Collection[str], places: int) -> NDArray[np.int64]:
-    return np.array(sorted({zlib.crc32(f.encode("utf-8", "replace")) % places for f in found}), dtype=np.int64)
+    return np.array(
+        sorted({zlib.crc32(f.encode("utf-8", "replace")) % places for f in found}), dtype=np.int64
+    )
 
 
 def _phrases(tokens: Sequence[str]) -> set[str]:

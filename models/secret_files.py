@@ -27,5 +27,7 @@ def in_files(prefix: str, names: Iterable[str]) -> dict[str, str]:
             found[name] = Path(path).read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
             what = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise InputError(f"{plain}_FILE names {path}, which cannot be read: {what}", "correct the path") from error
+            raise InputError(
+                f"{plain}_FILE names {path}, which cannot be read: {what}", "correct the path"
+            ) from error
     return found

@@ -49,16 +49,18 @@ def user_file() -> Path:
 def read_settings(kind: type[S]) -> S:
     """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
 
-    The nearer place counts. One that names a model names its server and key as well: they are not taken from another
-    place, so that no key reaches a server that it was not written beside. A variable with `_FILE` behind its name holds
-    the path of a file with the value, as containers and systemd hand over secrets.
+    The nearer place counts. One that names a model names its server and key as well: they are not taken from
+    another place, so that no key reaches a server that it was not written beside. A variable with `_FILE`
+    behind its name holds the path of a file with the value, as containers and systemd hand over secrets.
 
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
     """
     prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
     places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
-    values = [{name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places]
+    values = [
+        {name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places
+    ]
     apart: dict[str, Any] = in_files(prefix, kind.model_fields)
     values[0].update(apart)
     for name in kind.model_fields:
@@ -95,31 +97,45 @@ class ModelSettings(Settings):
         description="Folder that holds libraries, threads, caches and weights.",
     )
     offline: bool = Field(
-        False, description="Never leave this machine: no downloads, no remote models, of the web the saved pages only."
+        False,
+        description=(
+            "Never leave this machine: no downloads, no remote models, of the web the saved pages only."
+        ),
     )
     chat: str = Field(
         "",
-        description="Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server "
-        "knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language "
-        "model.",
+        description=(
+            "Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server"
+            " knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no"
+            " language model."
+        ),
     )
     chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
-    chat_key: SecretStr = Field(NO_KEY, description="Key of the server; empty uses the provider's own variable.")
+    chat_key: SecretStr = Field(
+        NO_KEY, description="Key of the server; empty uses the provider's own variable."
+    )
     chat_context: int = Field(
         0,
         ge=0,
-        description="Tokens of prompt and reply that the writer reads at once; longer prompts lose their least "
-        "relevant passages. `ragweave setup` asks the server. 0: not known, and asked for when a prompt is long.",
+        description=(
+            "Tokens of prompt and reply that the writer reads at once; longer prompts lose their least"
+            " relevant passages. `ragweave setup` asks the server. 0: not known, and asked for when a prompt"
+            " is long."
+        ),
     )
     chats: str = Field(
         "",
-        description="Further writers that a question may choose (`model`), separated by commas: at the same server, "
-        "or of providers with their own variables for keys.",
+        description=(
+            "Further writers that a question may choose (`model`), separated by commas: at the same server, "
+            "or of providers with their own variables for keys."
+        ),
     )
     fallback: str = Field(
         "",
-        description="Chat model that takes the rest of a question where another one is down or silent; empty, and "
-        "without a URL: passages are quoted.",
+        description=(
+            "Chat model that takes the rest of a question where another one is down or silent; empty, and "
+            "without a URL: passages are quoted."
+        ),
     )
     fallback_url: str = ""
     fallback_key: SecretStr = NO_KEY
@@ -130,64 +146,90 @@ class ModelSettings(Settings):
     judge_url: str = ""
     judge_key: SecretStr = NO_KEY
     check: str = Field(
-        "", description="Chat model that marks the sentences of answers; it has to pass an exam. Empty: the judge."
+        "",
+        description=(
+            "Chat model that marks the sentences of answers; it has to pass an exam. Empty: the judge."
+        ),
     )
     check_url: str = ""
     check_key: SecretStr = NO_KEY
     vision: str = Field(
         "",
-        description="Chat model that looks at pictures; set by name, it also describes them at indexing; empty: the "
-        "writer looks.",
+        description=(
+            "Chat model that looks at pictures; set by name, it also describes them at indexing; empty: the "
+            "writer looks."
+        ),
     )
     vision_url: str = ""
     vision_key: SecretStr = NO_KEY
     embed: str = Field(
         "wordllama",
-        description="Text encoder: `wordllama` (ships), `fastembed:NAME[@COMMIT]`, `hf:` and a hub name or a folder, "
-        "or any init_embeddings string; with a URL the name the server knows.",
+        description=(
+            "Text encoder: `wordllama` (ships), `fastembed:NAME[@COMMIT]`, `hf:` and a hub name or a folder, "
+            "or any init_embeddings string; with a URL the name the server knows."
+        ),
     )
     embed_url: str = ""
     embed_key: SecretStr = NO_KEY
     rerank: str = Field(
         "relevance",
-        description="What orders the pool: `relevance` (ships), `fastembed:NAME[@COMMIT]`, `hf:NAME`, or `api:MODEL` "
-        "at a rerank endpoint as Cohere's and Jina's.",
+        description=(
+            "What orders the pool: `relevance` (ships), `fastembed:NAME[@COMMIT]`, `hf:NAME`, or `api:MODEL` "
+            "at a rerank endpoint as Cohere's and Jina's."
+        ),
     )
     rerank_url: str = ""
     rerank_key: SecretStr = NO_KEY
     asr: str = Field(
         "auto",
-        description="What writes down speech: `auto` (the Whisper that `ragweave setup speech` has fetched, extra "
-        "`video`), `off`, `whisper:NAME`, `whisper:ENGLISH+OTHERS`, or `api:MODEL` at an OpenAI-style server.",
+        description=(
+            "What writes down speech: `auto` (the Whisper that `ragweave setup speech` has fetched, extra"
+            " `video`), `off`, `whisper:NAME`, `whisper:ENGLISH+OTHERS`, or `api:MODEL` at an OpenAI-style"
+            " server."
+        ),
     )
     asr_url: str = ""
     asr_key: SecretStr = NO_KEY
-    ocr: Literal["rapidocr", "off"] = Field("rapidocr", description="What reads the words in pictures, or off.")
+    ocr: Literal["rapidocr", "off"] = Field(
+        "rapidocr", description="What reads the words in pictures, or off."
+    )
     image_text: str = Field(
         "",
-        description="Image-text or video-text encoder: `fastembed:NAME[@COMMIT+COMMIT]`, or `hf:` and a hub name or a "
-        "folder; empty: none.",
+        description=(
+            "Image-text or video-text encoder: `fastembed:NAME[@COMMIT+COMMIT]`, or `hf:` and a hub name or a"
+            " folder; empty: none."
+        ),
     )
-    router: str = Field("", description="Router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub.")
+    router: str = Field(
+        "", description="Router for route_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
+    )
     evaluator: str = Field(
         "", description="Evaluator for grade_by=checkpoint: a folder, or OWNER/NAME@COMMIT of the hub."
     )
     device: str = Field(
         "auto",
-        description="Where encoders, checkpoints and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`, the first "
-        "GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in.",
+        description=(
+            "Where encoders, checkpoints and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`, the first "
+            "GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in."
+        ),
     )
     chat_timeout: float = Field(
         30.0, gt=0, description="Seconds to wait for the first word of a reply, and for each part after it."
     )
     chat_width: int = Field(32, ge=1, le=1000, description="Chat calls in flight at the same time.")
     chat_tokens: int = Field(
-        0, ge=0, description="Most tokens of one reply, thinking included; 0: 4,096, or 2,048 where it judges or looks."
+        0,
+        ge=0,
+        description=(
+            "Most tokens of one reply, thinking included; 0: 4,096, or 2,048 where it judges or looks."
+        ),
     )
     chat_temperature: float | None = Field(
         None, ge=0, le=2, description="Sampling temperature; empty: the server's own."
     )
-    prompts: Path | None = Field(None, description="Folder of prompts of your own, laid over those that ship.")
+    prompts: Path | None = Field(
+        None, description="Folder of prompts of your own, laid over those that ship."
+    )
     chat_cache: bool = Field(True, description="Keep replies on disk and reuse them for the same messages.")
     rates: str = Field("", description='Prices per million tokens as JSON: {"gpt-4o-mini": [0.15, 0.60]}.')
 
@@ -249,8 +291,8 @@ class ModelSettings(Settings):
         """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
 
         A check that names neither a model nor a URL is the judge's.
-        The writer's key goes to the writer's server alone: a model at another URL, or of another provider, gets
-        only a key of its own.
+        The writer's key goes to the writer's server alone: a model at another URL, or of another provider,
+        gets only a key of its own.
         """
         model, url, key = "", "", NO_KEY
         if role == "check" and not (self.check or self.check_url):
@@ -289,7 +331,8 @@ class _Current:
         """Return the settings.
 
         Raises:
-            InputError: if a variable holds a value that cannot be used, and none was read before; names the variable.
+            InputError: if a variable holds a value that cannot be used, and none was read before; names the
+                variable.
         """
         if (tried := _tried.get()) is not None:
             return tried

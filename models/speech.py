@@ -63,8 +63,8 @@ class Asr(ABC):
     def transcribe(self, sound: Sound, language: str = "") -> Transcript:
         """Write down one window of speech.
 
-        The sound is 16 kHz, one channel; `language` is the one that most of the recording was in so far, "" at its
-        beginning.
+        The sound is 16 kHz, one channel; `language` is the one that most of the recording was in so far, ""
+        at its beginning.
 
         Raises:
             ModelError: it failed for good.

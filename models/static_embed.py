@@ -29,9 +29,11 @@ _KEPT = 60_000
 class WordLlamaEncoder:
     """Static word-piece vectors, averaged, with the pieces of words remembered.
 
-    No piece of this vocabulary goes on behind a space or holds a line's end, so that a text has the pieces of its words
-    one after the other: what was looked up for a word once holds wherever it stands. To tokenize again whatever was
-    seen, and to pad the texts of a batch to the longest, took most of the time in which passages are scored.
+    No piece of this vocabulary goes on behind a space or holds a line's end, so that a text has the pieces of
+    its words
+    one after the other: what was looked up for a word once holds wherever it stands. To tokenize again
+    whatever was seen, and to pad the texts of a batch to the longest, took most of the time in which passages
+    are scored.
     """
 
     name = "wordllama-l2-256"
@@ -48,7 +50,8 @@ class WordLlamaEncoder:
 
         root.handlers[:], level = before  # imported, it has the whole program log to the console
         root.setLevel(level)
-        # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is found.
+        # Its loader looks for the tokenizer in a folder that the wheel names otherwise; as a cache it is
+        # found.
         model: Any = WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
         self._rows: Vectors = np.asarray(model.embedding, dtype=np.float32)
         self._tokenizer = model.tokenizer
@@ -62,7 +65,9 @@ class WordLlamaEncoder:
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         with self._lock:
             known = self._pieces
-            read = [known.get(f"{_SPACE}{text}") or self._read(storable(text[: self._longest])) for text in texts]
+            read = [
+                known.get(f"{_SPACE}{text}") or self._read(storable(text[: self._longest])) for text in texts
+            ]
         # The sum points where the average does.
         short: dict[int, list[int]] = {}
         for n, ids in enumerate(read):

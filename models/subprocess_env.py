@@ -20,8 +20,8 @@ def environment() -> dict[str, str]:
 def import_path() -> str:
     """Return the folders that modules are found in, for the PYTHONPATH of a child.
 
-    A package that lies in another of these folders is left out: OpenCV puts its own in front while it is imported, in
-    which its `typing` would stand before Python's.
+    A package that lies in another of these folders is left out: OpenCV puts its own in front while it is
+    imported, in which its `typing` would stand before Python's.
     """
     folders = [p for p in sys.path if p]
     return os.pathsep.join(

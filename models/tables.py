@@ -69,8 +69,9 @@ def _lines(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _heads(text: str) -> dict[int, list[str]]:
     """Return the heads of the columns above each row that has some, by where the row starts.
 
-    They are the table's first line, where it reads like heads: it has no numbers, or it begins with no name of a row,
-    and its numbers are those of dates and years. Kept, because every row of a text is asked for its own.
+    They are the table's first line, where it reads like heads: it has no numbers, or it begins with no name
+    of a row, and its numbers are those of dates and years. Kept, because every row of a text is asked for its
+    own.
     """
     out: dict[int, list[str]] = {}
     top: list[str] = []
@@ -85,7 +86,10 @@ def _heads(text: str) -> dict[int, list[str]]:
         if not top or m.start() > ended + 1:
             # The first row below a gap still has the heads above it; those below have it.
             dated = not row[0] and any(row) and all(_DATED.search(c) for c in row if c)
-            top, usable = row, all(len(c) <= _LONGEST_HEAD for c in row) and (dated or not any(map(numbers, row)))
+            top, usable = (
+                row,
+                all(len(c) <= _LONGEST_HEAD for c in row) and (dated or not any(map(numbers, row))),
+            )
         ended = m.end()
     return out
 

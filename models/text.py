@@ -39,7 +39,9 @@ STOP = frozenset(
 )
 """English function words and words that only ask, left out where only content counts."""
 
-_DENIED = frozenset("isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mustn needn".split())
+_DENIED = frozenset(
+    "isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mustn needn".split()
+)
 """What stands before “n't”; by themselves some of these are words."""
 STOP_CJK = frozenset(
     "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
@@ -58,24 +60,23 @@ _stemmer = _Stemmer()
 _IRREGULAR = {
     form: base
     for row in (
-        "begin began begun|bring brought|build built|buy bought|catch caught|choose chose chosen|come came|"
-        "become became|"
-        "draw drew drawn|drive drove driven|fall fell fallen|fight fought|fly flew flown|freeze froze frozen|"
-        "give gave given|go went gone|grow grew grown|hold held|keep kept|know knew known|lead led|leave left|"
-        "light lit|lose lost|make made|meet met|pay paid|ride rode ridden|rise rose risen|run ran|say said|seek sought|"
-        "sell sold|send sent|shoot shot|sing sang sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|"
-        "spend spent|stand stood|steal stole stolen|swim swam swum|take took taken|teach taught|tell told|"
-        "think thought|throw threw thrown|wear wore worn|win won|write wrote written|child children|man men|"
-        "woman women|foot feet|lay laid|break broke broken|eat ate eaten|drink drank|forget forgot forgotten|"
-        "arise arose arisen|bend bent|bite bitten|bleed bled|blow blew blown|breed bred|burn burnt|deal dealt|dig dug|"
-        "dream dreamt|feed fed|feel felt|flee fled|forbid forbade forbidden|forgive forgave forgiven|hang hung|"
-        "hear heard|hide hid hidden|learn learnt|lend lent|mean meant|mow mown|prove proven|ring rang rung|see seen|"
-        "sew sewn|shake shook shaken|show shown|shrink shrank shrunk|slide slid|smell smelt|sow sown|spell spelt|"
-        "spill spilt|spin spun|spoil spoilt|spring sprang sprung|stick stuck|sting stung|"
-        "strike struck|swear swore sworn|sweep swept|swell swollen|swing swung|tear tore torn|wake woke woken|"
-        "weave wove woven|weep wept|withdraw withdrew withdrawn|"
-        "knife knives|goose geese|half halves|loaf loaves|mouse mice|person people|shelf shelves|thief thieves|"
-        "tooth teeth|wife wives|wolf wolves"
+        "begin began begun|bring brought|build built|buy bought|catch caught|choose chose chosen|come"
+        " came|become became|draw drew drawn|drive drove driven|fall fell fallen|fight fought|fly flew"
+        " flown|freeze froze frozen|give gave given|go went gone|grow grew grown|hold held|keep kept|know"
+        " knew known|lead led|leave left|light lit|lose lost|make made|meet met|pay paid|ride rode"
+        " ridden|rise rose risen|run ran|say said|seek sought|sell sold|send sent|shoot shot|sing sang"
+        " sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole"
+        " stolen|swim swam swum|take took taken|teach taught|tell told|think thought|throw threw thrown|wear"
+        " wore worn|win won|write wrote written|child children|man men|woman women|foot feet|lay laid|break"
+        " broke broken|eat ate eaten|drink drank|forget forgot forgotten|arise arose arisen|bend bent|bite"
+        " bitten|bleed bled|blow blew blown|breed bred|burn burnt|deal dealt|dig dug|dream dreamt|feed"
+        " fed|feel felt|flee fled|forbid forbade forbidden|forgive forgave forgiven|hang hung|hear heard|hide"
+        " hid hidden|learn learnt|lend lent|mean meant|mow mown|prove proven|ring rang rung|see seen|sew"
+        " sewn|shake shook shaken|show shown|shrink shrank shrunk|slide slid|smell smelt|sow sown|spell"
+        " spelt|spill spilt|spin spun|spoil spoilt|spring sprang sprung|stick stuck|sting stung|strike"
+        " struck|swear swore sworn|sweep swept|swell swollen|swing swung|tear tore torn|wake woke woken|weave"
+        " wove woven|weep wept|withdraw withdrew withdrawn|knife knives|goose geese|half halves|loaf"
+        " loaves|mouse mice|person people|shelf shelves|thief thieves|tooth teeth|wife wives|wolf wolves"
     ).split("|")
     for base, *forms in [row.split()]
     for form in forms
@@ -150,26 +151,30 @@ def content_terms(text: str) -> list[str]:
 
 
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt lt sgt "
-    "rev hon approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d cf ca".split()
+    "mr mrs ms dr prof st vs etc e.g i.e fig figs no nos vol pp ed eds al inc ltd co corp jr sr gen col capt"
+    " lt sgt rev hon approx dept est jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m ph.d"
+    " cf ca".split()
 )
 _ENDING = frozenset("a.m p.m etc inc ltd co corp jr sr u.s u.k ph.d".split())
 """Abbreviations with which a sentence may end, where a function word with a capital follows."""
 _FIRST_WORD = re.compile(r"\s+([A-ZÀ-ÖØ-Þ]\w*)")
 _SENTENCE_END = re.compile(
-    r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$))|(?:[。！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
+    r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$))|(?:[。"
+    r"！？｡]+[」』”’）]*)|(?:\n\s*\n)|(?:\n(?=\s*(?:[-*•]|\d+[.)])\s))"
 )
 
 
 _QUOTED_END, _GOES_ON = re.compile(r"[!?][\"”’'»]+$"), re.compile(r"[ \t]+[a-zà-öø-ÿ]")
-_AFTER_ORDINAL = re.compile(r"[ \t]+(?:[a-zà-öø-ÿ]|(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-z]*\b)")
+_AFTER_ORDINAL = re.compile(
+    r"[ \t]+(?:[a-zà-öø-ÿ]|(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-z]*\b)"
+)
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return [start, end) of each sentence, white space trimmed; together they cover every other character.
 
-    Full stops after initials and common abbreviations do not end a sentence, nor does the end of a quotation that a
-    small letter follows; list items and blank lines do.
+    Full stops after initials and common abbreviations do not end a sentence, nor does the end of a quotation
+    that a small letter follows; list items and blank lines do.
     """
     spans: list[tuple[int, int]] = []
     start = 0
@@ -193,13 +198,16 @@ def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 _DATED = re.compile(r"\s*(?:\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d\d)|\d{4}-\d\d-\d\d)\s")
-_PRICED = re.compile(r"(?:[\"“„«(]?[^\W\d_]\S* ){1,5}[:–-]? ?[€$£]? ?\d[\d.,]*(?: ?(?:[€$£%]|[^\W\d_]{1,3}))?")
+_PRICED = re.compile(
+    r"(?:[\"“„«(]?[^\W\d_]\S* ){1,5}[:–-]? ?[€$£]? ?\d[\d.,]*(?: ?(?:[€$£%]|[^\W\d_]{1,3}))?"
+)
 
 
 def is_listing(lines: Sequence[str]) -> bool:
     """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log.
 
-    So do three that follow each other, each a few words and an amount, and lines of which most open with a day.
+    So do three that follow each other, each a few words and an amount, and lines of which most open with a
+    day.
     """
     priced = "".join("p" if _PRICED.fullmatch(line.strip()) else " " for line in lines)
     dated = sum(bool(_DATED.match(line)) for line in lines)
@@ -291,8 +299,8 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[.,:/]\d+)*(?:st|nd|rd|th|%)?")
 def numbers(text: str) -> list[str]:
     """Return the numbers of a text in canonical form.
 
-    Thousands separators and ordinal endings are dropped, and number words up to twenty become digits; “one” and “zero”
-    stay words, because they seldom count anything.
+    Thousands separators and ordinal endings are dropped, and number words up to twenty become digits; “one”
+    and “zero” stay words, because they seldom count anything.
     """
     out: list[str] = []
     for m in _NUMBER.finditer(text):

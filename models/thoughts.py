@@ -45,8 +45,8 @@ class ThoughtReader:
     """Reads a reply as it arrives and gives what of it is an answer.
 
     A closing tag whose opening one never came says that all before it was thought. While `holds`, nothing is
-    given, and such text is dropped. From `release` on everything is given at once, and not taken back. In both
-    ways the result does not depend on where a reply is cut into parts.
+    given, and such text is dropped. From `release` on everything is given at once, and not taken back. In
+    both ways the result does not depend on where a reply is cut into parts.
 
     Attributes:
         holds: whether what was read waits.

@@ -32,7 +32,9 @@ async def said(role: Literal["writer", "reasoner", "judge", "check", "vision"], 
     asked, shown = "Reply with the word: ready", []
     if role == "vision":
         asked, shown = "Which colour is this picture? Reply with one word.", [_blue()]
-    patient = model_settings().model_copy(update={"chat_timeout": max(_PATIENCE, model_settings().chat_timeout)})
+    patient = model_settings().model_copy(
+        update={"chat_timeout": max(_PATIENCE, model_settings().chat_timeout)}
+    )
     chat = Chat(role, Served.of(at, patient), settings=patient)
     reply = await chat.text([("user", asked)], node="setup", meter=Meter(), images=shown)
     return " ".join(reply.split())[:_LONGEST] or "nothing"
@@ -52,7 +54,10 @@ def ordered(name: str | None = None) -> int:
     made = reranker(name)
     if made is None:
         raise InputError("the reranker that ships needs no trial", "set RAGWEAVE_RERANK to have another")
-    passages = [Passage("", "The tea house serves three kinds of tea."), Passage("", "The lamp was first lit in 1874.")]
+    passages = [
+        Passage("", "The tea house serves three kinds of tea."),
+        Passage("", "The lamp was first lit in 1874."),
+    ]
     return int(made.scores("When was the lamp first lit?", passages).argmax()) + 1
 
 
@@ -74,7 +79,10 @@ def heard(name: str) -> None:
 
 
 def pace(name: str) -> float:
-    """Return how many seconds listening to a second of sound takes here, tried on one window of noise. Blocking."""
+    """Return how many seconds listening to a second of sound takes here, tried on one window of noise.
+
+    Blocking.
+    """
     from ragweave.models.asr import asr
 
     made = asr(name)

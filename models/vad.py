@@ -42,8 +42,9 @@ class Stretch:
 def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
     """Yield the stretches of speech of a recording as it goes by.
 
-    Where one is cut depends on what lies before and a little after it: a recording that has grown is cut as it was. A
-    stretch of more than `longest` seconds is parted at its last pause before this limit, or at the limit.
+    Where one is cut depends on what lies before and a little after it: a recording that has grown is cut as
+    it was. A stretch of more than `longest` seconds is parted at its last pause before this limit, or at the
+    limit.
 
     Raises:
         MissingExtra: the extra `video` is not installed.
@@ -66,9 +67,9 @@ def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
 def windows(found: Iterable[Stretch], longest: float) -> Iterator[Stretch]:
     """Join stretches to windows of at most `longest` seconds; the pause between two becomes silence.
 
-    A recogniser understands a sentence better with its neighbours, and works on a whole window anyway. A window ends at
-    a pause of more than PAUSE seconds, and depends only on what lies before: a recording that has grown is parted as
-    it was, but for its last window.
+    A recogniser understands a sentence better with its neighbours, and works on a whole window anyway. A
+    window ends at a pause of more than PAUSE seconds, and depends only on what lies before: a recording that
+    has grown is parted as it was, but for its last window.
     """
     held: Stretch | None = None
     for stretch in found:
@@ -98,7 +99,9 @@ def _spoken(sound: Sound, longest: float) -> list[tuple[int, int]]:
         min_silence_duration_ms=400,
         speech_pad_ms=_MARGIN_MS,
     )
-    return [(s["start"], s["end"]) for s in get_speech_timestamps(_floats(sound), options)] if len(sound) else []
+    return (
+        [(s["start"], s["end"]) for s in get_speech_timestamps(_floats(sound), options)] if len(sound) else []
+    )
 
 
 def _floats(sound: Sound) -> NDArray[np.float32]:

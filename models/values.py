@@ -1,7 +1,7 @@
 """Values that a sentence states, in one form whatever way they are written: numbers, units, months, weekdays, times.
 
-A value may be read in several ways: 1.200 is 1200 or 1.2, 03/05 is a day of March or of May. Two values are the same
-if they have a reading in common.
+A value may be read in several ways: 1.200 is 1200 or 1.2, 03/05 is a day of March or of May. Two values are
+the same if they have a reading in common.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Literal
 
-from ragweave.models.calendar import COUNT_WORDS, MONTHS, NUMBER_WORDS, ORDINALS, SCALES, TENS, UNSURE_WORDS, WEEKDAYS
+from ragweave.models.calendar import (
+    COUNT_WORDS,
+    MONTHS,
+    NUMBER_WORDS,
+    ORDINALS,
+    SCALES,
+    TENS,
+    UNSURE_WORDS,
+    WEEKDAYS,
+)
 from ragweave.models.text import fold
 from ragweave.models.units import SIGNS, Unit, unit_of
 
@@ -30,7 +39,9 @@ _NUMBER = re.compile(
     rf"(?P<digits>\d{{1,3}}(?:[{_GAP} ]\d{{3}})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,:/]\d+)*)"
 )
 _PERIOD = re.compile(r"\s?([ap])\.?\s?m\b\.?", re.I)
-_BEHIND = re.compile(r"[\s\u00a0\u202f-]{0,2}([€$£¥%‰]|°\s?[CF]?|[^\W\d_]+(?:/[^\W\d_]+|[²³23](?!\w))?\.?)", re.I)
+_BEHIND = re.compile(
+    r"[\s\u00a0\u202f-]{0,2}([€$£¥%‰]|°\s?[CF]?|[^\W\d_]+(?:/[^\W\d_]+|[²³23](?!\w))?\.?)", re.I
+)
 _BEFORE = re.compile(r"(?:([€$£¥])|\b([A-Z]{3}|[Kk]r\.?|Fr\.))\s?[-−]?$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _HAN = re.compile(r"[一二两三四五六七八九十百千]+(?=[^\W\d_]|$)")
@@ -148,7 +159,9 @@ def _readings(digits: str) -> set[str]:
     """Return what a figure may be: 1.200 is 1200 or 1.2, 14:30 a time of day."""
     if ":" in digits:
         minutes = _minutes(digits, "")
-        times = set() if minutes is None else {f"t{minutes}", *([f"t{minutes + 720}"] if minutes < 720 else [])}
+        times = (
+            set() if minutes is None else {f"t{minutes}", *([f"t{minutes + 720}"] if minutes < 720 else [])}
+        )
         return {digits, *times}
     if "/" in digits:
         return {digits}

@@ -10,7 +10,15 @@ from ragweave.components.answer import Answer, Kind, told
 from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.marking import mark_answer
-from ragweave.components.phrases import ABSTAIN, QUOTED, SET_UP, UNCHECKED, UNSUPPORTED, WITHHELD, counted_marks
+from ragweave.components.phrases import (
+    ABSTAIN,
+    QUOTED,
+    SET_UP,
+    UNCHECKED,
+    UNSUPPORTED,
+    WITHHELD,
+    counted_marks,
+)
 from ragweave.components.prose import split, tell
 from ragweave.components.run_context import chosen
 from ragweave.components.stand_ins import told as told_stand_ins
@@ -34,7 +42,9 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     why = "" if draft.sentences else (kept["why"] if kept else "") or UNSUPPORTED
     _note(run, draft)
     quotes = any(s.support == "quoted" for s in draft.sentences)
-    kind: Kind = "quotes" if quotes else "answer" if draft.sentences else "closest" if citations else "nothing"
+    kind: Kind = (
+        "quotes" if quotes else "answer" if draft.sentences else "closest" if citations else "nothing"
+    )
     text = told(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
     update = run.done(_summary(draft.sentences, len(citations), why))
     notes = [*state.get("notes", []), *update.get("notes", [])]
@@ -44,7 +54,9 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         text=text,
         sentences=tuple(draft.sentences),
         citations=citations,
-        confidence=round(min((s.confidence for s in draft.sentences if s.support not in _UNJUDGED), default=0.0), 3),
+        confidence=round(
+            min((s.confidence for s in draft.sentences if s.support not in _UNJUDGED), default=0.0), 3
+        ),
         abstained=not draft.sentences,
         kind=kind,
         why=why,
@@ -122,5 +134,8 @@ def _summary(draft: Sequence[Sentence], sources: int, why: str) -> str:
 
 def where_searched(state: State) -> tuple[str, ...]:
     """Say where each round looked and why."""
-    routed = [f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}" for r in state["routes"]]
+    routed = [
+        f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}"
+        for r in state["routes"]
+    ]
     return tuple(dict.fromkeys(routed))

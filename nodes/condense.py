@@ -46,7 +46,10 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     if any(map(_no_text, messages[last].content)):
         # Pixels do not stay in the state.
         reworded = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
-        run.note("What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.")
+        run.note(
+            "What was sent beside the text was not looked at; `ragweave serve` takes pictures with a"
+            " question."
+        )
     told = question if question == asked else f"“{asked}” read as “{question}”"
     update = run.done(told, made, data={"question": question})
     return {
@@ -86,4 +89,6 @@ def check_question(text: str) -> None:
         raise InputError("the question is empty", "write what you want to know")
     if len(text) > QUESTION_LIMIT:
         remedy = "shorten it, or index the long text as a file and ask about it"
-        raise InputError(f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy)
+        raise InputError(
+            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy
+        )

@@ -30,7 +30,18 @@ _NO = frozenset(
     respond nein nee non não nie ne nem nu нет ні hayır لا לא نه नहीं 不 不是 不行 否 拒绝 いいえ 拒否
     아니 아니요 không tidak ei όχι nej nei""".split()
 )
-_MEMBERS = ("granted", "approved", "consent", "type", "decision", "action", "answer", "args", "value", "reply")
+_MEMBERS = (
+    "granted",
+    "approved",
+    "consent",
+    "type",
+    "decision",
+    "action",
+    "answer",
+    "args",
+    "value",
+    "reply",
+)
 """What clients call the member of a reply that says it; those of LangChain's own forms among them."""
 
 
@@ -50,14 +61,17 @@ def agreed(reply: Any) -> bool | None:
     return True if words in _YES else False if words in _NO else None
 
 
-async def ask(run: NodeRun, question: str, provider: str) -> tuple[Consent, Outcome[str] | None, list[NodeUsage]]:
+async def ask(
+    run: NodeRun, question: str, provider: str
+) -> tuple[Consent, Outcome[str] | None, list[NodeUsage]]:
     """Return what the reader says, and the query that was shown, with what it cost, where there was a reader to ask."""
     if run.context.web == "auto":
         return "granted", None, []
     if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
         return "unavailable", None, []
 
-    # A task of LangGraph: what it returns is kept, and so what was shown is what is sent, whoever goes on with the run.
+    # A task of LangGraph: what it returns is kept, and so what was shown is what is sent, whoever goes on
+    # with the run.
     @task
     async def web_query() -> dict[str, Any]:
         said = len(run.notes)
@@ -72,5 +86,8 @@ async def ask(run: NodeRun, question: str, provider: str) -> tuple[Consent, Outc
     reply = interrupt({"type": "consent", "action": "search_web", "query": shown, "provider": provider})
     yes = agreed(reply)
     if yes is None:
-        run.note(f"The reply {one_line(str(reply), _QUOTED)!r} to the question for consent is neither yes nor no: no.")
+        run.note(
+            f"The reply {one_line(str(reply), _QUOTED)!r} to the question for consent is neither yes nor"
+            " no: no."
+        )
     return "granted" if yes else "refused", written, [NodeUsage.model_validate(row) for row in kept["spent"]]

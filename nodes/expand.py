@@ -13,7 +13,8 @@ from ragweave.nodes.state import State, Update, phrasings_of
 async def expand(state: State, runtime: NodeRuntime) -> Update:
     """Return further phrasings of the hop's query, which is not among them.
 
-    A model that fails or cannot be read leaves the query alone. Its replies are cached with their prompt and model.
+    A model that fails or cannot be read leaves the query alone. Its replies are cached with their prompt and
+    model.
     """
     run = NodeRun("expand", state, runtime)
     made: Outcome[list[str]] = Outcome([], "off")

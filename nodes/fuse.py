@@ -39,10 +39,10 @@ class ReadBefore(NamedTuple):
 async def fuse(state: State, runtime: NodeRuntime) -> Update:
     """Return the hop's best items as evidence.
 
-    Dense and lexical lists of one phrasing are joined by standardised scores, and its pool is ordered by the relevance
-    model or a cross-encoder. Phrasings take turns, the question's best first; ordered anew by the question they would
-    lose what they found. With another `fusion` they are joined by reciprocal ranks, as published (RAG-Fusion). If
-    newer documents are preferred, age counts last.
+    Dense and lexical lists of one phrasing are joined by standardised scores, and its pool is ordered by the
+    relevance model or a cross-encoder. Phrasings take turns, the question's best first; ordered anew by the
+    question they would lose what they found. With another `fusion` they are joined by reciprocal ranks, as
+    published (RAG-Fusion). If newer documents are preferred, age counts last.
     """
     run = NodeRun("fuse", state, runtime)
     run.by = run.context.method.fusion
@@ -58,7 +58,9 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     ids = [row["id"] for row in kept]
     data = {"items": ids, "of": len(new), "newer": bool(aged)}
     beside = [row for row in state.get("found", []) if row["kind"] == "beside"]
-    return run.done(summary, data=data, evidence=[*read.again, *kept], candidates=ids, found=Overwrite(beside))
+    return run.done(
+        summary, data=data, evidence=[*read.again, *kept], candidates=ids, found=Overwrite(beside)
+    )
 
 
 async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list[Evidence]:
@@ -89,7 +91,11 @@ def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float
 
 
 async def _order(
-    run: NodeRun, library: Library, query: str, found: list[RankedList], confidence: Mapping[str, float] | None
+    run: NodeRun,
+    library: Library,
+    query: str,
+    found: list[RankedList],
+    confidence: Mapping[str, float] | None,
 ) -> list[Evidence]:
     """Score what a query found; with a confidence what each corpus gave, the likeliest as if it were alone."""
     compared = frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])
@@ -114,7 +120,9 @@ def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBe
     if not has_writer_model(run.context) or run.hop == 1:
         return ReadBefore([], [])
     kept = {s["evidence"] for s in state.get("knowledge", [])}
-    shown = {i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids}
+    shown = {
+        i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids
+    }
     read = [e for e in state.get("evidence", []) if e["id"] in shown]
     found_again = {row["id"] for row in rows[:WHOLE] if row["corpus"] == "document"}
     windows = [e for e in read if e["id"] in found_again and "chars" in e["locator"]]

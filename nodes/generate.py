@@ -102,7 +102,9 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
         builder.nearest()
     if run.meter.refused and not builder.sentences and model:
         why = f"{run.meter.refused} was spent before an answer could be written"
-    seen = [Evidence(**{**given.rows[i], "seen": text}) for i, text in builder.seen.items() if i in given.rows]
+    seen = [
+        Evidence(**{**given.rows[i], "seen": text}) for i, text in builder.seen.items() if i in given.rows
+    ]
     draft = written(builder, "llm" if made.by == "llm" else "extractive", why)
     return run.done(_summary(builder, why), made, draft=draft, evidence=seen)
 

@@ -17,9 +17,10 @@ from ragweave.nodes.state import State, Update, asked_together, phrasings_of
 async def grade(state: State, runtime: NodeRuntime) -> Update:
     """Return the verdict over the hop's items, and the items with their relevance.
 
-    Each item is scored against the query of the hop that fetched it: pictures and video by their text, pictures also
-    by what an image encoder makes of them, or by what a vision model, asked first, sees in them. A model's verdict
-    that cannot be read is `ambiguous`. Where newer items are preferred, age changes their order and never the verdict.
+    Each item is scored against the query of the hop that fetched it: pictures and video by their text,
+    pictures also by what an image encoder makes of them, or by what a vision model, asked first, sees in
+    them. A model's verdict that cannot be read is `ambiguous`. Where newer items are preferred, age changes
+    their order and never the verdict.
     """
     run = NodeRun("grade", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -58,7 +59,8 @@ def thresholds(context: Context, graded: Graded) -> tuple[float, float]:
     """Return the upper and lower threshold of the evaluator that graded; what the context names comes first."""
     upper = graded.upper if context.method.upper is None else context.method.upper
     lower = graded.lower if context.method.lower is None else context.method.lower
-    # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left between them.
+    # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left
+    # between them.
     return (upper, min(lower, upper)) if context.method.lower is None else (max(upper, lower), lower)
 
 
@@ -79,9 +81,9 @@ def _again(context: Context) -> list[Action]:
 def after_grade(state: State) -> list[Step]:
     """Return what the verdict leads to, in the words of the graph's edges (CRAG, section 4.3).
 
-    An incorrect one is searched once more in other words, if the web is not searched. What was found goes on even then:
-    in two of three such rounds it holds what the question needs. With high effort an ambiguous one is searched in other
-    words as well.
+    An incorrect one is searched once more in other words, if the web is not searched. What was found goes on
+    even then: in two of three such rounds it holds what the question needs. With high effort an ambiguous one
+    is searched in other words as well.
     """
     grade = state["grade"]
     assert grade is not None

@@ -13,8 +13,8 @@ from ragweave.nodes.state import Update, VideoState
 async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the clips that were kept, as one ranked list in the order in which they came.
 
-    A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that `grade` need
-    not ask about the same clip again.
+    A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that
+    `grade` need not ask about the same clip again.
     """
     run = NodeRun("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])

@@ -39,9 +39,19 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
     found: list[RankedList] = []
     if "video" in state.get("corpora", []) and recordings:
         scores = [1.0 / n for n in range(1, len(recordings) + 1)]
-        found = [{"corpus": "video", "query": state["query"], "kind": "pooled", "ids": recordings, "scores": scores}]
+        found = [
+            {
+                "corpus": "video",
+                "query": state["query"],
+                "kind": "pooled",
+                "ids": recordings,
+                "scores": scores,
+            }
+        ]
     if chunked := await _chunked(run, library, lists.get("chunk", [])):
-        found.append({"corpus": "clip", "query": state["query"], "kind": "beside", "ids": chunked, "scores": []})
+        found.append(
+            {"corpus": "clip", "query": state["query"], "kind": "beside", "ids": chunked, "scores": []}
+        )
     retrievers = counted(len(lists.keys() & WEIGHTS.keys()), "retriever")
     told = f"{len(best)} of {counted(len(joined), 'clip')}, from {retrievers}"
     clips, worth = [i for i, _ in best], [round(s, 6) for _, s in best]
@@ -54,7 +64,9 @@ async def _chunked(run: NodeRun, library: Library, ranking: Sequence[str]) -> li
         return []
     within = Scope(start=run.context.from_time, end=run.context.to_time)
     ranked = await library.items(ranking)
-    held = [await library.items_of(source, "clip") for source in dict.fromkeys(i.source for i in ranked.values())]
+    held = [
+        await library.items_of(source, "clip") for source in dict.fromkeys(i.source for i in ranked.values())
+    ]
     clips = {i.id: i for own in held for i in own}
     chunks = await asyncio.to_thread(chunks_of, clips.values())
     best = best_chunks(chunks, ranking, run.context.method.chunk_tokens)
@@ -72,5 +84,8 @@ def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[
     top = known[0][1]
     share = {key: 1.0 / (n + 1) for n, key in reversed(list(enumerate(recordings)))}
     return ordered(
-        {i: (1 - RECORDING) * s / top + RECORDING * share.get((items[i].source, items[i].title), 0.0) for i, s in known}
+        {
+            i: (1 - RECORDING) * s / top + RECORDING * share.get((items[i].source, items[i].title), 0.0)
+            for i, s in known
+        }
     )

@@ -23,7 +23,17 @@ from ragweave.components.turn import unknown
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import EMPTY, State, Then, Update, bound, ended, merge_strips, recalls, whole_documents
+from ragweave.nodes.state import (
+    EMPTY,
+    State,
+    Then,
+    Update,
+    bound,
+    ended,
+    merge_strips,
+    recalls,
+    whole_documents,
+)
 
 SELECTED = 5
 """Best items over all hops that an answer always sees."""
@@ -68,7 +78,9 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
     made, limit = await _decided(run, state, reading)
     decision = made.value
     if reading.opening and not decision.query and unknown(decision.answer) is not None:
-        decision = replace(decision, query=state["question"], answer="")  # what is not known was not searched yet
+        decision = replace(
+            decision, query=state["question"], answer=""
+        )  # what is not known was not searched yet
     if _repeats(reading, state, decision) or (limit and not reading.opening):
         decision = replace(decision, query="", more=())
     then = _next(run, state, reading, decision)
@@ -90,7 +102,9 @@ async def reason(state: State, runtime: NodeRuntime) -> Update:
         update |= _unsearched(run, state, made)
     said = _summary(reading, made.value, decision, then, limit)
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
-    return run.done("; ".join(filter(None, (decision.learnt, decision.missing, said))), made, data=data, **update)
+    return run.done(
+        "; ".join(filter(None, (decision.learnt, decision.missing, said))), made, data=data, **update
+    )
 
 
 def after_reason(state: State) -> str:
@@ -195,7 +209,9 @@ def _kept(state: State, reading: Reading, decision: Decision, by: str) -> Update
     """Return what is kept of the round that has ended: its trace, and what was read in it."""
     if reading.opening:
         return {"turn": {**state["turn"], "plan": [decision.learnt, decision.missing]}} | (
-            {"knowledge": reading.whole, "evidence": reading.placed, "hops": reading.hops} if reading.results else {}
+            {"knowledge": reading.whole, "evidence": reading.placed, "hops": reading.hops}
+            if reading.results
+            else {}
         )
     row = reading.hops[-1]
     row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}

@@ -13,7 +13,10 @@ TITLE = "The model's own knowledge"
 
 
 async def recall(state: State, runtime: NodeRuntime) -> Update:
-    """Return one parametric passage. It is marked as the model's own, ordered last, and never cited as a source."""
+    """Return one parametric passage.
+
+    It is marked as the model's own, ordered last, and never cited as a source.
+    """
     run = NodeRun("recall", state, runtime)
     made = await recall_passage(run, state["question"], state["query"])
     if not made.value:

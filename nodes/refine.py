@@ -31,9 +31,9 @@ NEAREST = 3
 async def refine(state: State, runtime: NodeRuntime) -> Update:
     """Return the strips of this hop that bear on its query, each with a locator of its own.
 
-    A chat model is shown every item whole: it leaves out itself what does not help. A further round adds what the grade
-    does not call irrelevant, or else its best item. Without a chat model nothing is cut either unless strips are asked
-    for, and never a long document that is read whole.
+    A chat model is shown every item whole: it leaves out itself what does not help. A further round adds what
+    the grade does not call irrelevant, or else its best item. Without a chat model nothing is cut either
+    unless strips are asked for, and never a long document that is read whole.
     """
     run = NodeRun("refine", state, runtime)
     rows = {e["id"]: e for e in state.get("evidence", [])}
@@ -84,14 +84,18 @@ async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
     made = _strips(run, cuttable, items, query)
     judged = await score_strips(run, query, made)
     fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
-    scored = [Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value]
+    scored = [
+        Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value
+    ]
     chosen = select(scored, run.context.method)
     before = sum(len(items[e["id"]].text) for e in cuttable if e["id"] in items)
     removed = 1 - sum(len(s["text"]) for s in chosen) / (before or 1)
     summary = f"{len(chosen)} of {counted(len(made), 'part')} kept, {removed:.0%} of the text removed"
     summary += f"; documents whole: {len(uncut)}" if uncut else ""
     chosen = [*uncut, *chosen]
-    return run.done(summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen)
+    return run.done(
+        summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen
+    )
 
 
 def _strips(run: NodeRun, kept: Sequence[Evidence], items: Mapping[str, Item], query: str) -> list[Strip]:

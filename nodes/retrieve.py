@@ -22,7 +22,8 @@ WITHOUT_ROUTER: tuple[Corpus, ...] = ("paragraph", "image", "clip")
 async def retrieve(state: State, runtime: NodeRuntime) -> Update:
     """Return the dense, lexical and visual lists of each phrasing in the corpora that were chosen.
 
-    Without a router the finest corpora of the library are searched. A corpus that fails is noted, the others go on.
+    Without a router the finest corpora of the library are searched. A corpus that fails is noted, the others
+    go on.
     """
     run = NodeRun("retrieve", state, runtime)
     update: Update = {}
@@ -56,7 +57,8 @@ async def _without_router(run: NodeRun) -> Route:
 def _queries(run: NodeRun, state: State, recordings: bool) -> list[str]:
     """Return what is searched: the query, what the reasoner asked with it, and their rewrites.
 
-    The recordings' own retrievers search the query itself. The program of RAG-Fusion searches its rewrites alone.
+    The recordings' own retrievers search the query itself. The program of RAG-Fusion searches its rewrites
+    alone.
     """
     phrased = phrasings_of(state)
     further = [*phrased["also"], *phrased["rewrites"]]
@@ -84,6 +86,17 @@ async def _of_corpus(run: NodeRun, corpus: Corpus, queries: Sequence[str], scope
 
 def ranked_lists(corpus: Corpus, query: str, found: Lists) -> list[RankedList]:
     """Return the lists of a query that hold anything, with their kinds."""
-    named: dict[ListKind, tuple[Hit, ...]] = {"dense": found.dense, "lexical": found.lexical, "visual": found.visual}
-    kept = [(kind, [h.id for h in hits], [round(h.score, 5) for h in hits]) for kind, hits in named.items() if hits]
-    return [RankedList(corpus=corpus, query=query, kind=kind, ids=ids, scores=scores) for kind, ids, scores in kept]
+    named: dict[ListKind, tuple[Hit, ...]] = {
+        "dense": found.dense,
+        "lexical": found.lexical,
+        "visual": found.visual,
+    }
+    kept = [
+        (kind, [h.id for h in hits], [round(h.score, 5) for h in hits])
+        for kind, hits in named.items()
+        if hits
+    ]
+    return [
+        RankedList(corpus=corpus, query=query, kind=kind, ids=ids, scores=scores)
+        for kind, ids, scores in kept
+    ]

@@ -22,9 +22,9 @@ SearchNode = Callable[[State, NodeRuntime], Awaitable[Update]]
 def retrieve_with(retriever: BaseRetriever) -> SearchNode:
     """Return a node that stands for `retrieve` and `fuse`: `new_graph(..., retrieve=retrieve_with(retriever))`.
 
-    Each phrasing of the hop is asked, and their documents take turns. The relevance head scores them against the query,
-    so that `grade` and all that follows works as over a library. The metadata `source` or `url`, `title` and `page` of
-    a document become its place.
+    Each phrasing of the hop is asked, and their documents take turns. The relevance head scores them against
+    the query, so that `grade` and all that follows works as over a library. The metadata `source` or `url`,
+    `title` and `page` of a document become its place.
     """
 
     async def retrieve(state: State, runtime: NodeRuntime) -> Update:
@@ -38,7 +38,13 @@ def retrieve_with(retriever: BaseRetriever) -> SearchNode:
             found.setdefault(row["id"], row)
         rows = await _scored(run, list(found.values())[: run.context.kept], state["query"])
         why = "this graph has a retriever of its own"
-        route: Route = {"hop": run.hop, "corpora": ["document"], "confidence": {}, "by": NO_ROUTER, "why": why}
+        route: Route = {
+            "hop": run.hop,
+            "corpora": ["document"],
+            "confidence": {},
+            "by": NO_ROUTER,
+            "why": why,
+        }
         ids = [row["id"] for row in rows]
         told = f"{counted(len(rows), 'document')} for {counted(len(queries), 'phrasing')}"
         return run.done(told, data={"queries": queries}, evidence=rows, candidates=ids, routes=[route])

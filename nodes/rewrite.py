@@ -17,7 +17,9 @@ async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
     """Return the statement, the scene and the keywords of the hop's query, and where in the recordings to look."""
     run = NodeRun("rewrite", state, runtime)
     held = await run.held()
-    corpora = [c for c in state.get("corpora") or run.context.corpora or RECORDINGS if c in RECORDINGS and c in held]
+    corpora = [
+        c for c in state.get("corpora") or run.context.corpora or RECORDINGS if c in RECORDINGS and c in held
+    ]
     routes: list[Route] = []
     if "corpora" not in state:
         why = "this graph asks no router"
@@ -25,7 +27,9 @@ async def rewrite(state: VideoState, runtime: NodeRuntime) -> Update:
     scope = await searched_within(run) if corpora and run.context.max_hops else None
     if scope is None:
         if not corpora:
-            run.note("The library holds no recordings; index a video, a sound file or a transcript with times.")
+            run.note(
+                "The library holds no recordings; index a video, a sound file or a transcript with times."
+            )
         return run.done("nothing to search", ways=[], routes=routes)
     scope = await named_scope(await run.library(), state["query"], scope)
     made = await forms_of(run, state["query"])

@@ -29,8 +29,8 @@ IN_QUESTION = 0.2
 async def route(state: State, runtime: NodeRuntime) -> Update:
     """Return the corpora of this hop, best first, with calibrated confidence.
 
-    Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to search. A
-    query that is asked again goes to what was not searched for it before.
+    Corpora that the library lacks are masked; `none` is masked after hop 1, because a hop is only made to
+    search. A query that is asked again goes to what was not searched for it before.
     """
     run = NodeRun("route", state, runtime)
     made = await _chosen(run, state)
@@ -74,10 +74,10 @@ def all_granularities(chosen: Sequence[Label], held: Collection[Label]) -> list[
 def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:
     """Return the finest corpus of each matter that was not searched for the query yet; none if no router chose.
 
-    A router is wrong now and then. If what it chose holds nothing that bears on the question, the same question is
-    asked of the rest before the run declines (CRAG, section 4.2: an incorrect retrieval is corrected). Text counts as
-    searched with its paragraphs or its documents, recordings with their clips or as wholes. The state is that at the
-    end of a round, or at the start of the next.
+    A router is wrong now and then. If what it chose holds nothing that bears on the question, the same
+    question is asked of the rest before the run declines (CRAG, section 4.2: an incorrect retrieval is
+    corrected). Text counts as searched with its paragraphs or its documents, recordings with their clips or
+    as wholes. The state is that at the end of a round, or at the start of the next.
     """
     if not any(route["by"] != NO_ROUTER for route in state.get("routes", [])):
         return []
@@ -92,10 +92,16 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
 async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:
     """Tell whether the hop may be about a recording, so that all retrievers of recordings are worth their time.
 
-    It is unless the small router gives recordings next to nothing, and neither the run nor the query names one.
+    It is unless the small router gives recordings next to nothing, and neither the run nor the query names
+    one.
     """
     context = run.context
-    if routed["by"] != "local" or context.videos or context.from_time is not None or context.to_time is not None:
+    if (
+        routed["by"] != "local"
+        or context.videos
+        or context.from_time is not None
+        or context.to_time is not None
+    ):
         return True
     if sum(routed["confidence"].get(c, 0.0) for c in RECORDINGS) >= IN_QUESTION:
         return True
@@ -106,7 +112,8 @@ async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:
 def to_corpora(state: State) -> list[Send] | str:
     """Send the hop to each of its corpora; recordings in question go to their own retrievers together.
 
-    Further phrasings of the query are searched in the recordings as in any other corpus: by words and by meaning.
+    Further phrasings of the query are searched in the recordings as in any other corpus: by words and by
+    meaning.
     """
     route, corpora = of_hop(state.get("routes"), state["hop"]), searched(state)
     if route is None:

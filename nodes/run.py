@@ -56,15 +56,26 @@ class NodeRun(RunContext):
         self._in_turn, self._started = bool(named), time.perf_counter()
 
     def done(
-        self, summary: str, made: Outcome[Any] | None = None, /, *, data: dict[str, Any] | None = None, **update: Any
+        self,
+        summary: str,
+        made: Outcome[Any] | None = None,
+        /,
+        *,
+        data: dict[str, Any] | None = None,
+        **update: Any,
     ) -> Update:
         """Close the node: emit its step event, and add its usage and notes to the update.
 
-        The summary says in words what was decided, `data` as data; `made` is the decision, where a component made it;
-        `usage` in the update is what the meter no longer holds.
+        The summary says in words what was decided, `data` as data; `made` is the decision, where a component
+        made it; `usage` in the update is what the meter no longer holds.
         """
         seconds = time.perf_counter() - self._started
-        step: Update = {"type": "step", "node": self.node, "hop": self.hop, "by": made.by if made else self.by}
+        step: Update = {
+            "type": "step",
+            "node": self.node,
+            "hop": self.hop,
+            "by": made.by if made else self.by,
+        }
         step |= {"summary": summary, "seconds": round(seconds, 4), "data": data or {}}
         if fallback := (made and made.fallback) or self.fallback:
             step["fallback"] = asdict(fallback)
@@ -81,7 +92,9 @@ class NodeRun(RunContext):
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> TurnState:
     """Open a turn; after a restart its meter is rebuilt from what the state recorded."""
-    limits = Limits(context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost, ANSWERING)
+    limits = Limits(
+        context.max_model_calls, context.max_tokens, context.max_seconds, context.max_cost, ANSWERING
+    )
     turn = TurnState(Meter(limits, model_settings().rate_table()))
     for row in usage:
         spent = NodeUsage.model_validate(row)

@@ -29,8 +29,8 @@ _AUTHORITY = re.compile(r"^https?://(?:[\w-]+\.)*wikipedia\.org/", re.I)
 async def search_web(state: State, runtime: NodeRuntime) -> Update:
     """Return web evidence and its strips; without consent no search is sent anywhere.
 
-    The interrupt stands before everything that has an effect but the writing of the query, because a resumed node runs
-    from its top. Where no search could be made anyway, nothing is asked.
+    The interrupt stands before everything that has an effect but the writing of the query, because a resumed
+    node runs from its top. Where no search could be made anyway, nothing is asked.
     """
     provider, obstacle = await asyncio.to_thread(_provider)
     run = NodeRun("search_web", state, runtime)
@@ -60,7 +60,9 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
     run.notes += result.notes
     pages = _preferred(result.pages) if run.context.method.form == "crag" else result.pages
     evidence, kept = await _grade(run, state["query"], pages)
-    summary = f"“{query}” on {result.provider}: {counted(len(pages), 'page')}, {counted(len(kept), 'part')} kept"
+    summary = (
+        f"“{query}” on {result.provider}: {counted(len(pages), 'page')}, {counted(len(kept), 'part')} kept"
+    )
     data = {"query": query, "provider": result.provider, "urls": [p.url for p in pages]}
     return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
 

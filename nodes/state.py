@@ -219,7 +219,10 @@ def ended(state: State) -> Hop:
     if state.get("then") == "recall":
         # A recalled passage has the number of its round in its id.
         own = f"-{recalls(state) + 1}"
-        return {**row, "evidence": [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(own)]}
+        return {
+            **row,
+            "evidence": [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(own)],
+        }
     web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
     phrased = phrasings_of(state)
     row["also"], row["rewrites"] = phrased["also"], phrased["rewrites"]
@@ -232,9 +235,10 @@ def ended(state: State) -> Hop:
 def whole_documents(state: State) -> set[str]:
     """Return the ids of the documents that are read whole, among the best WHOLE items of each round.
 
-    They are the first document of a round and each other one that is surely relevant: of a first round that was sent to
-    documents sooner than to paragraphs, and of further rounds, for which passages were too little; and what a further
-    round found again. Without a router documents are searched only if somebody asks for them.
+    They are the first document of a round and each other one that is surely relevant: of a first round that
+    was sent to documents sooner than to paragraphs, and of further rounds, for which passages were too
+    little; and what a further round found again. Without a router documents are searched only if somebody
+    asks for them.
     """
     sooner = _text_corpus_of_first_round(state)
     rows = {e["id"]: e for e in state.get("evidence", []) if e["corpus"] == "document"}

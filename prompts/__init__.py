@@ -1,6 +1,7 @@
 """Prompts as Markdown files, one per prompt: `# system` and `# user` sections, slots written as {name}.
 
-What stands before the first section is told to nobody: a prompt that is quoted from a publication names its source.
+What stands before the first section is told to nobody: a prompt that is quoted from a publication names its
+source.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def _split(text: str) -> tuple[tuple[str, str], ...]:
 def load(name: str, *, room: str = __name__, **slots: object) -> Messages:
     """Return the messages of prompt `name` with its slots filled.
 
-    Filled text is never scanned for slots again, so retrieved text cannot reach another slot. `room` is the package in
-    which the prompt lies.
+    Filled text is never scanned for slots again, so retrieved text cannot reach another slot. `room` is the
+    package in which the prompt lies.
 
     Raises:
         KeyError: if a slot of the prompt is not given.

@@ -28,8 +28,8 @@ ROLES: tuple[Role, ...] = ("read", "write", "own")
 class Caller:
     """One party behind requests.
 
-    `libraries` are ids; None means all. `key` is the id of the key it sent, `name` what that key is for. An owner of
-    all libraries also makes, renames and deletes them, sees where files lie, and sets the models.
+    `libraries` are ids; None means all. `key` is the id of the key it sent, `name` what that key is for. An
+    owner of all libraries also makes, renames and deletes them, sees where files lie, and sets the models.
     """
 
     id: str = OWNER
@@ -63,7 +63,9 @@ class Caller:
     def require_all(self) -> None:
         """Refuse a caller that does not own all libraries."""
         if self.libraries is not None:
-            raise Refused(403, "this key is bound to its libraries", "use a key that was made for all libraries")
+            raise Refused(
+                403, "this key is bound to its libraries", "use a key that was made for all libraries"
+            )
         self.require("own")
 
 

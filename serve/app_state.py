@@ -87,7 +87,9 @@ class AppState:
 
 
 @asynccontextmanager
-async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: PictureDesk) -> AsyncIterator[AppState]:
+async def opened(
+    settings: ServeSettings, store: Store, slots: Slots, pictures: PictureDesk
+) -> AsyncIterator[AppState]:
     """Open the parts; at the end stop what is under way."""
     replica = Replica()
     records = Records(store, replica.id)
@@ -95,7 +97,9 @@ async def opened(settings: ServeSettings, store: Store, slots: Slots, pictures: 
     async with of_the_server() as saver:
         runs = Runs(records, followed, saver, slots)
         jobs = Jobs(records, followed)
-        app_state = AppState(settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots), Setups())
+        app_state = AppState(
+            settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots), Setups()
+        )
         await _look_round(replica, records, app_state)
         await jobs.take_over()
         several = store.shared or settings.workers > 1

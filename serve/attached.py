@@ -1,7 +1,7 @@
 """Files that are sent with a question: what clients send as one, and reading them under the limits of files.
 
-A file is read once, held in this process while conversations send it again, and never stored. Whoever sends it alone
-asks it, for it comes with each of their requests.
+A file is read once, held in this process while conversations send it again, and never stored. Whoever sends
+it alone asks it, for it comes with each of their requests.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
     both = {**part, **inner}
     mime = _text_of(both, "mime_type", "media_type", "mimeType")
     given = _text_of(both, "file_data", "base64", "data")
-    name = _text_of(both, "filename", "name", "title") or _text_of(_mapping(part.get("extras")), "filename", "name")
+    name = _text_of(both, "filename", "name", "title") or _text_of(
+        _mapping(part.get("extras")), "filename", "name"
+    )
     if inner.get("type") == "text" or part.get("source_type") == "text":
         text = given or _text_of(both, "text")
         return SentFile(name or f"{_UNNAMED}.txt", text.encode())
@@ -105,7 +107,11 @@ def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
     found = []
     for row in sent or ():
         inner = _mapping(_mapping(row).get("file"))
-        held = [_mapping(_mapping(_mapping(row).get("docs")).get("data")), _mapping(inner.get("data")), _mapping(row)]
+        held = [
+            _mapping(_mapping(_mapping(row).get("docs")).get("data")),
+            _mapping(inner.get("data")),
+            _mapping(row),
+        ]
         text = next((t for one in held if (t := _text_of(one, "content"))), "")
         if text:
             name = _text_of(_mapping(row), "name") or _text_of(inner, "filename") or _UNNAMED
@@ -183,13 +189,17 @@ def _beside(file: SentFile, name: str, made: Prepared, words: int) -> FileBeside
     shown = SentFile(name).shown
     texts = [item if item.corpus != "image" else _words_of(item) for item in made.items]
     kept = [
-        _placed(item, name, shown) for item in texts if item.text.strip() and item.corpus in ("paragraph", "document")
+        _placed(item, name, shown)
+        for item in texts
+        if item.text.strip() and item.corpus in ("paragraph", "document")
     ]
     if not kept:
         raise RagweaveError("it holds no text", "index it into the library to have its pictures looked at")
     notes = [f"Of the file “{shown}”: {warning}" for warning in made.warnings[:_TOLD]]
     if len(kept) > MOST_ITEMS:
-        notes.append(f"Of the file “{shown}” only the first {MOST_ITEMS:,} of {len(kept):,} passages are asked.")
+        notes.append(
+            f"Of the file “{shown}” only the first {MOST_ITEMS:,} of {len(kept):,} passages are asked."
+        )
         kept = kept[:MOST_ITEMS]
     ranges = tuple(tuple(chunks(item, words)) for item in kept)
     return FileBeside(file.id, shown, tuple(kept), ranges, terms_of(kept), tuple(notes))
@@ -207,4 +217,6 @@ def _placed(item: Item, name: str, shown: str) -> Item:
     if place.get("kind") == "image":
         place["kind"] = "page" if "page" in place else "heading"
     title = shown if item.title == PurePath(name).stem else item.title
-    return replace(item, title=title, locator=place, meta={k: v for k, v in item.meta.items() if k != "pages"})
+    return replace(
+        item, title=title, locator=place, meta={k: v for k, v in item.meta.items() if k != "pages"}
+    )

@@ -19,7 +19,9 @@ T = TypeVar("T")
 def check(inputs: Sequence[Any]) -> None:
     """Refuse a batch that is too long."""
     if len(inputs) > LONGEST:
-        raise Refused(422, f"a batch of {len(inputs)} questions is too long", f"send at most {LONGEST} at once")
+        raise Refused(
+            422, f"a batch of {len(inputs)} questions is too long", f"send at most {LONGEST} at once"
+        )
 
 
 def at_once(config: Any) -> int:
@@ -32,7 +34,9 @@ def at_once(config: Any) -> int:
     return min(allowed, AT_ONCE)
 
 
-async def together(answers: Sequence[Callable[[], Awaitable[T]]], places: int, return_exceptions: bool) -> list[T]:
+async def together(
+    answers: Sequence[Callable[[], Awaitable[T]]], places: int, return_exceptions: bool
+) -> list[T]:
     """Return all answers, of which some are under way at once; where one fails, the others are given up."""
     gate = asyncio.Semaphore(places)
 

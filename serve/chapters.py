@@ -22,9 +22,9 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 def chapters_of(lines: Iterable[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     """Return `start`, `end` and `title` of each slide of a recording of so many seconds; none where it shows few.
 
-    What came on the screen together is one slide. Its heading is its first line that does not run through all slides;
-    the first slide has its first line. One that stays under its heading while points are added goes on. Lines are those
-    of a transcript, in order of time.
+    What came on the screen together is one slide. Its heading is its first line that does not run through all
+    slides; the first slide has its first line. One that stays under its heading while points are added goes
+    on. Lines are those of a transcript, in order of time.
     """
     found: list[dict[str, Any]] = []
     covered = 0.0

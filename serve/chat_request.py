@@ -127,10 +127,11 @@ async def conversation(
 ) -> Said:
     """Return the turns of user and assistant up to the last question; what a system message asks for is no part of it.
 
-    The pictures of the question are read, and the files of the whole conversation: clients send them again with each
-    turn, as parts, as `files`, or as text in a template around the question. Pictures of earlier turns count for the
-    words that were read then. Anything else is left out, and counted in a note: a conversation goes on whatever came
-    before. If they are to be `named`, the names of files stand behind the question that they came with.
+    The pictures of the question are read, and the files of the whole conversation: clients send them again
+    with each turn, as parts, as `files`, or as text in a template around the question. Pictures of earlier
+    turns count for the words that were read then. Anything else is left out, and counted in a note: a
+    conversation goes on whatever came before. If they are to be `named`, the names of files stand behind the
+    question that they came with.
 
     Raises:
         InputError: there is no question of the user, or a picture of it cannot be read.
@@ -157,7 +158,9 @@ async def conversation(
     if not found[-1].text.strip() and sent:
         raise InputError("the question holds files and no words", "write what you want to know")
     if not found[-1].text.strip() and left and not getattr(found[-1], "additional_kwargs", {}):
-        raise InputError(f"the question holds nothing but what cannot be read here: {_listed(left)}", "send text")
+        raise InputError(
+            f"the question holds nothing but what cannot be read here: {_listed(left)}", "send text"
+        )
     read = await desk.files.read(_once(sent))
     notes = [f"Not used of what was sent: {_listed(left)}."] if left else []
     return Said(found, [*notes, *read.notes], read.files)
@@ -226,21 +229,24 @@ def question_in(text: str) -> str:
 def chore(messages: Sequence[Message]) -> str | None:
     """Return the reply to a request of a chat app that is no question: for a title, tags, further questions; else None.
 
-    Such a request is one message that holds the conversation between tags and the form of a JSON object to reply with.
-    The title is the first question; the other members are empty, for nothing was looked up.
+    Such a request is one message that holds the conversation between tags and the form of a JSON object to
+    reply with. The title is the first question; the other members are empty, for nothing was looked up.
     """
     said = [_read(m.content).text for m in messages if m.role == "user"]
     history = _HISTORY.search(said[-1]) if len(said) == 1 else None
     if history is None:
         return None
     asked = said[0][: history.start()] + said[0][history.end() :]
-    forms = [m for m in _FORM.finditer(asked) if m.start() >= asked.lower().rfind("output")] or [*_FORM.finditer(asked)]
+    forms = [m for m in _FORM.finditer(asked) if m.start() >= asked.lower().rfind("output")] or [
+        *_FORM.finditer(asked)
+    ]
     if not forms:
         return None
     first = _TURN.search(history[1])
     title = clip(" ".join((first[1] if first else history[1]).split()), _TITLE)
     members = {
-        m[1]: [] if m[2] == "[" else title if m[1] == "title" else "" for m in _MEMBER.finditer(forms[0].group())
+        m[1]: [] if m[2] == "[" else title if m[1] == "title" else ""
+        for m in _MEMBER.finditer(forms[0].group())
     }
     return json.dumps(members, ensure_ascii=False) if members else None
 
@@ -264,7 +270,9 @@ def _read(content: Any) -> _Content:
             left += ["a part that cannot be read"] * (part is not None)
         elif isinstance(part.get("text"), str) and "text" in str(part.get("type", "text")):
             texts.append(part["text"])
-        elif (picture := part.get("image_url") or part.get("image")) and "image" in str(part.get("type", "image")):
+        elif (picture := part.get("image_url") or part.get("image")) and "image" in str(
+            part.get("type", "image")
+        ):
             url = picture.get("url") if isinstance(picture, dict) else picture
             urls.append(url if isinstance(url, str) else "")
         elif (file := sent_file(part)) and file.missing:
@@ -273,11 +281,15 @@ def _read(content: Any) -> _Content:
             files.append(file)
         else:
             kind = str(part.get("type", ""))
-            left.append(next((words for name, words in _PARTS.items() if name in kind), "a part of another kind"))
+            left.append(
+                next((words for name, words in _PARTS.items() if name in kind), "a part of another kind")
+            )
     return _Content("\n".join(texts), urls, files, left)
 
 
-async def _pictures(urls: Sequence[str], desk: PictureDesk, left: Counter[str], asked: bool) -> list[Attachment]:
+async def _pictures(
+    urls: Sequence[str], desk: PictureDesk, left: Counter[str], asked: bool
+) -> list[Attachment]:
     """Return the pictures of a message; of an earlier one those alone that are known."""
     if asked:
         return await desk.read(urls)

@@ -48,7 +48,9 @@ async def of_the_server() -> AsyncIterator[Saver]:
     home = corpora_settings().home
     async with AsyncSqliteSaver.from_conn_string(str(home / "conversations.sqlite")) as saver:
         await saver.conn.execute("PRAGMA busy_timeout = 60000")
-        async with _alone(held(home, SCHEMA, _PATIENCE, "The conversations are made by", "start this one again")):
+        async with _alone(
+            held(home, SCHEMA, _PATIENCE, "The conversations are made by", "start this one again")
+        ):
             await saver.setup()
         # What a power cut may take is the last turn; the answer itself stands in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
@@ -57,8 +59,8 @@ async def of_the_server() -> AsyncIterator[Saver]:
 
 async def forget_library(tables: Database, library: str) -> None:
     """Delete the conversations with a library that is gone, their links with them, and what else was kept of it."""
-    # Once while the rows still name them, so that what is cut short leaves no steps without a name; and once for what a
-    # server added meanwhile.
+    # Once while the rows still name them, so that what is cut short leaves no steps without a name; and once
+    # for what a server added meanwhile.
     for named in (tables.asked_of, tables.forget_library):
         if threads := await asyncio.to_thread(named, library):
             async with of_the_server() as saver:
@@ -91,7 +93,11 @@ async def forget_steps(saver: Saver, thread: str, run: str) -> None:
             await conn.commit()
         return
     before = _BEFORE.format(json="JSONB")
-    steps = (f"checkpoint_writes WHERE {before}", f"checkpoints WHERE {before}", f"checkpoint_blobs b WHERE {_UNUSED}")
+    steps = (
+        f"checkpoint_writes WHERE {before}",
+        f"checkpoints WHERE {before}",
+        f"checkpoint_blobs b WHERE {_UNUSED}",
+    )
     async with conn.connection() as connection, connection.transaction():
         for which in steps:
             named = which.replace(":thread", "%(thread)s").replace(":run", "%(run)s")
@@ -138,7 +144,8 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
     )
     async with pool:
         saver = AsyncPostgresSaver(pool)
-        # Its own lock lets one call after the other through, as for a single connection; here each has one of its own.
+        # Its own lock lets one call after the other through, as for a single connection; here each has one of
+        # its own.
         saver.lock = asyncio.Semaphore(_CONNECTIONS)  # type: ignore[assignment]
         async with _alone(postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)):
             await saver.setup()
@@ -148,7 +155,8 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
 def _lately_there(check: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
     """Return a check that asks a connection once in a second: each step of an answer takes one several times.
 
-    One on which something has come is asked as well: a server says that it ends, and may be back within that second.
+    One on which something has come is asked as well: a server says that it ends, and may be back within that
+    second.
     """
     asked: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 

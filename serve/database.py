@@ -1,7 +1,7 @@
 """Where the server's own tables lie: in a small SQLite file of the home, or in the database that the settings name.
 
-Both get the same statements. A transaction that reads sees one state; one that writes has the file to itself, or
-locks the rows that it changes first.
+Both get the same statements. A transaction that reads sees one state; one that writes has the file to itself,
+or locks the rows that it changes first.
 """
 
 from __future__ import annotations
@@ -46,14 +46,16 @@ class Database:
             else:
                 make_home(path.parent)
                 path.touch(mode=0o600)
-                # What a power cut may take is the last turn. The file grows with each turn, and what is read of it is
-                # small: a large cache for each connection would grow with it, unread.
+                # What a power cut may take is the last turn. The file grows with each turn, and what is read
+                # of it is small: a large cache for each connection would grow with it, unread.
                 self._reading = self._writing = engine_of(path, "NORMAL", cache=1_000)
             with self.writing() as db:
                 _make_tables(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
         except (OSError, sqlite3.Error, DBAPIError) as error:
             why = getattr(error, "orig", error)
-            raise LibraryError(f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions") from error
+            raise LibraryError(
+                f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions"
+            ) from error
 
     def close(self) -> None:
         """Close the connections to a file; those to a database are shared."""
@@ -77,7 +79,9 @@ class Database:
         """Delete what anybody asked of a library; return the ids of the conversations."""
         with self.writing() as db:
             threads = _asked_of(db, library)
-            sent(db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library)  # a job ends itself
+            sent(
+                db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library
+            )  # a job ends itself
             for table in ("threads", "overviews", "added"):
                 sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
         return threads
@@ -114,7 +118,8 @@ _parsed = lru_cache(maxsize=200)(text)
 def _make_tables(db: Connection, what: str) -> None:
     """Give a new file or schema its tables, or bring older ones up; two processes may begin at once."""
     if db.dialect.name == "postgresql":
-        # A lock of its own: whoever holds that of the conversations makes an index, which waits for every transaction.
+        # A lock of its own: whoever holds that of the conversations makes an index, which waits for every
+        # transaction.
         sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(f"{SCHEMA} tables"))
         sent(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     found = _number(db)
@@ -127,7 +132,11 @@ def _make_tables(db: Connection, what: str) -> None:
         HISTORY.bring_up(db, found, what)
         logger.warning("%s: the tables were brought from number %d to %d", what, found, HISTORY.newest)
     shared = db.dialect.name == "postgresql"
-    kept = f"COMMENT ON SCHEMA {SCHEMA} IS '{HISTORY.newest}'" if shared else f"PRAGMA user_version = {HISTORY.newest}"
+    kept = (
+        f"COMMENT ON SCHEMA {SCHEMA} IS '{HISTORY.newest}'"
+        if shared
+        else f"PRAGMA user_version = {HISTORY.newest}"
+    )
     db.exec_driver_sql(kept)
 
 

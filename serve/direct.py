@@ -1,7 +1,7 @@
 """Events of one run as clients get them; and answers within one request, for doors that keep no conversation.
 
-Whoever leaves such a request stops the run. It cannot be resumed and so cannot ask for consent: a web search then acts
-as `off`, and the answer's notes say so.
+Whoever leaves such a request stops the run. It cannot be resumed and so cannot ask for consent: a web search
+then acts as `off`, and the answer's notes say so.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ def pictures_of(message: AnyMessage) -> list[str]:
         parts = [part for part in message.content_blocks if part["type"] == "image"]
     except _UNREADABLE:
         raise _unread() from None
-    return [str(p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}") for p in parts]
+    return [
+        str(p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}")
+        for p in parts
+    ]
 
 
 def library_named_in(library: str | None, given: Mapping[str, Any]) -> str | None:
@@ -91,11 +94,13 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
         raise Refused(422, f"context.{error.what}", error.remedy) from None
 
 
-async def events_of(library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any) -> Events:
+async def events_of(
+    library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any
+) -> Events:
     """Yield what a run tells: steps in words, citations that open, and `{"type": "answer", "answer": ...}`.
 
-    Where it asks for consent, that is the last event; without messages a thread goes on where it stands. `options` are
-    those of `graphs.astream`.
+    Where it asks for consent, that is the last event; without messages a thread goes on where it stands.
+    `options` are those of `graphs.astream`.
     """
     with counters.question() as counted:
         async with aclosing(_told(library, messages, context, options)) as events:

@@ -1,7 +1,7 @@
 """Stopping a server without cutting answers off: those under way come to their end, and no new one begins.
 
-The first signal is kept from uvicorn until then: at once it would close the port, and sse-starlette every stream. So
-is a second, which does not wait for the answers, until their readers are told.
+The first signal is kept from uvicorn until then: at once it would close the port, and sse-starlette every
+stream. So is a second, which does not wait for the answers, until their readers are told.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Opens a PDF or a picture for a reader: runs as a process of its own, because a damaged file may end it.
 
-`python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find, ...}`
-with the arguments of that function, and writes one line of JSON, then the bytes of a picture.
+`python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find,
+...}` with the arguments of that function, and writes one line of JSON, then the bytes of a picture.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
 
 def _sheet(leaf: Any, width: int) -> Any:
     across, up = leaf.get_size()
-    return leaf.render(scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False).to_pil()
+    return leaf.render(
+        scale=min(width / across, _TALLEST / up), rev_byteorder=True, maybe_alpha=False
+    ).to_pil()
 
 
 def _corners(box: Sequence[float]) -> Box | None:

@@ -1,8 +1,8 @@
 """A page or file of the web, fetched once because its reader gave the address, and from no other place than the web.
 
-An address of this machine or of a private network is refused, also where a name or a redirect leads there: whoever may
-add files to a library must not see what only the server can reach. The connection goes to the address that was looked
-up and judged, so that a name cannot lead elsewhere in between.
+An address of this machine or of a private network is refused, also where a name or a redirect leads there:
+whoever may add files to a library must not see what only the server can reach. The connection goes to the
+address that was looked up and judged, so that a name cannot lead elsewhere in between.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ async def fetched(url: str) -> tuple[str, bytes]:
     """Return a name for what lies at an address, and its bytes.
 
     Raises:
-        InputError: it is no address of the public web, does not answer in time, or holds nothing that is read.
+        InputError: it is no address of the public web, does not answer in time, or holds nothing that is
+            read.
     """
     if model_settings().offline:
         raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY)
@@ -96,7 +97,9 @@ def _is_public(place: str) -> bool:
 
 async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
     if response.status_code != 200:
-        raise InputError(f"The address answers with status {response.status_code}", "look for a mistake in it")
+        raise InputError(
+            f"The address answers with status {response.status_code}", "look for a mistake in it"
+        )
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _ENDINGS:
         raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY)

@@ -136,7 +136,13 @@ class Guard:
 
     def _caller(self, headers: Headers, path: str) -> Caller:
         secret, session = key_of(headers), session_of(headers)
-        found = self._keys.caller(secret) if secret else self._keys.caller_of_session(session) if session else None
+        found = (
+            self._keys.caller(secret)
+            if secret
+            else self._keys.caller_of_session(session)
+            if session
+            else None
+        )
         if found:
             return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
@@ -145,7 +151,9 @@ class Guard:
             what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
             if session and not secret:
                 what = "this browser is logged out: 30 days have passed, or its key was changed or revoked"
-            raise Refused(401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY")
+            raise Refused(
+                401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY"
+            )
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
@@ -229,7 +237,9 @@ def _check_content_type(headers: Headers, path: str) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     wanted = "multipart/form-data" if path == _UPLOAD else "application/json"
     # A request without a body has no type; a form of another page always has one.
-    if kind != wanted and (kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers):
+    if kind != wanted and (
+        kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    ):
         raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
 
 

@@ -30,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 _JOBS = 4
 """Indexing jobs that may wait or run at once for one library; they take turns anyway."""
-_INTERRUPTED = Refused(503, "the server ended while it indexed", "another one goes on with the files", "interrupted")
+_INTERRUPTED = Refused(
+    503, "the server ended while it indexed", "another one goes on with the files", "interrupted"
+)
 
 
 @dataclass
@@ -161,7 +163,9 @@ class Jobs:
         status: Status = "failed"
         last: list[dict[str, Any]] = []
         try:
-            async with turn:  # a job before it may take hours, and the lock of the library is waited for ten minutes
+            async with (
+                turn
+            ):  # a job before it may take hours, and the lock of the library is waited for ten minutes
                 # With what an earlier job could not finish, and without what was removed while it waited.
                 paths, name = await asyncio.to_thread(_due, job)
                 if paths:
@@ -176,7 +180,9 @@ class Jobs:
             await self._end(job.record, job.journal, status, *last)
         except Exception as error:
             logger.warning("how job %s ended is not kept (%s)", job.record.id, error)
-            job.journal.abandon({"type": "error", "problem": problem(error)}, {"type": "end", "status": "failed"})
+            job.journal.abandon(
+                {"type": "error", "problem": problem(error)}, {"type": "end", "status": "failed"}
+            )
         finally:
             del self._jobs[job.record.id]
 
@@ -208,7 +214,10 @@ def told(event: Event) -> dict[str, Any]:
     """Return an event of indexing as a client gets it: files by name, never by path."""
     if report := event.report:
         counts = {k: getattr(report, k) for k in ("files", "indexed", "unchanged", "linked", "items")}
-        failed = [{"file": PurePath(path).name, "reason": reason} for path, reason in (*report.failed, *report.skipped)]
+        failed = [
+            {"file": PurePath(path).name, "reason": reason}
+            for path, reason in (*report.failed, *report.skipped)
+        ]
         return {"type": "finished", **counts, "failed": failed, "seconds": round(report.seconds, 3)}
     values = {name: value for name, value in asdict(event).items() if value not in ("", None)}
     if "path" in values:

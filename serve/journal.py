@@ -37,7 +37,8 @@ Keep = Callable[[Sequence[Entry]], None]
 class Journal:
     """An append-only list of events on one event loop; readers wait for what comes next.
 
-    What is added is shown once it is kept, so that whoever saw an event finds it after any kill under its number.
+    What is added is shown once it is kept, so that whoever saw an event finds it after any kill under its
+    number.
     """
 
     def __init__(self) -> None:
@@ -143,13 +144,17 @@ def stream(journal: Journal, request: Request) -> Response:
     """
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     if not given.isascii() or not given.isdigit() or len(given) > 9:
-        raise InputError("the last event id is not a number", "send the id of the last event received, or nothing")
+        raise InputError(
+            "the last event id is not a number", "send the id of the last event received, or nothing"
+        )
 
     if journal.closed and journal.entries and int(given) >= len(journal.entries):
         return Response(status_code=204)
 
     async def events() -> AsyncIterator[bytes]:
         async for some in journal.follow(int(given)):
-            yield b"".join(ServerSentEvent(e.data, event=e.type, id=str(e.id), sep="\n").encode() for e in some)
+            yield b"".join(
+                ServerSentEvent(e.data, event=e.type, id=str(e.id), sep="\n").encode() for e in some
+            )
 
     return EventSourceResponse(events(), sep="\n", ping=15)

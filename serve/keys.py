@@ -1,7 +1,8 @@
 """The API keys of a server, and the sessions of browsers that logged in with one.
 
-A key is 256 random bits, kept as a hash. It is a caller of its own: its id stays through every change, and with it the
-conversations that were begun with it. A session is random too, ends by itself, and opens what its key opens.
+A key is 256 random bits, kept as a hash. It is a caller of its own: its id stays through every change, and
+with it the conversations that were begun with it. A session is random too, ends by itself, and opens what its
+key opens.
 """
 
 from __future__ import annotations
@@ -57,11 +58,13 @@ class Keys:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def create(self, name: str, libraries: tuple[str, ...] | None, role: Role | None = None) -> tuple[Key, str]:
+    def create(
+        self, name: str, libraries: tuple[str, ...] | None, role: Role | None = None
+    ) -> tuple[Key, str]:
         """Make a key and return it with its secret, which cannot be had again.
 
-        Without a role it is `own` for all libraries and `write` for some. The first key that owns all libraries takes
-        over what was asked before there was any key.
+        Without a role it is `own` for all libraries and `write` for some. The first key that owns all
+        libraries takes over what was asked before there was any key.
         """
         _check_libraries(libraries)
         secret = PREFIX + secrets.token_urlsafe(32)
@@ -72,7 +75,11 @@ class Keys:
         columns = "id, name, hash, libraries, created, role"
         with self.store.writing() as db:
             first = sent(db, "SELECT 1 FROM keys LIMIT 1").scalar() is None
-            sent(db, f"INSERT INTO keys ({columns}) VALUES (:id, :name, :hash, :libraries, :at, :role)", **given)
+            sent(
+                db,
+                f"INSERT INTO keys ({columns}) VALUES (:id, :name, :hash, :libraries, :at, :role)",
+                **given,
+            )
             if first and libraries is None and role == "own":
                 _hand_over(db, OWNER, caller_id(key.id))
         return key, secret
@@ -135,7 +142,9 @@ class Keys:
     def left_by_owner(self) -> int:
         """Return how many conversations were begun before there was a key, and belong to none."""
         with self.store.reading() as db:
-            return int(sent(db, "SELECT count(*) FROM threads WHERE owner = :owner", owner=OWNER).scalar_one())
+            return int(
+                sent(db, "SELECT count(*) FROM threads WHERE owner = :owner", owner=OWNER).scalar_one()
+            )
 
     def locked(self) -> bool:
         """Whether there has ever been a key."""
@@ -213,7 +222,9 @@ def _need(found: Any, id: str) -> None:
 def _check_name(name: str) -> str:
     kept = " ".join(name.split())
     if not kept or len(kept) > 100 or not kept.isprintable():
-        raise InputError("the name of a key has 1 to 100 printable characters", "give the name of a person or program")
+        raise InputError(
+            "the name of a key has 1 to 100 printable characters", "give the name of a person or program"
+        )
     return kept
 
 

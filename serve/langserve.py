@@ -1,6 +1,7 @@
 """LangServe: every graph under /langserve/<graph>/, for `RemoteRunnable` and the playground.
 
-The graph runs apart from the callbacks of a request: streams hold its typed events and nothing of its inner state.
+The graph runs apart from the callbacks of a request: streams hold its typed events and nothing of its inner
+state.
 """
 
 from __future__ import annotations
@@ -81,9 +82,13 @@ class LangServeInput(Body):
     question: str = Field("", description="What you want to know.")
     history: list[EarlierMessage] = Field(default_factory=list, description="The conversation so far.")
     pictures: list[str] = Field(
-        default_factory=list, max_length=MOST, description="Pictures that belong to the question, as data URLs."
+        default_factory=list,
+        max_length=MOST,
+        description="Pictures that belong to the question, as data URLs.",
     )
-    messages: list[Any] = Field(default_factory=list, description="Instead of both: messages of LangChain or OpenAI.")
+    messages: list[Any] = Field(
+        default_factory=list, description="Instead of both: messages of LangChain or OpenAI."
+    )
 
     @model_validator(mode="after")
     def _either(self) -> LangServeInput:
@@ -106,7 +111,8 @@ def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
 def _shown(name: str) -> Any:
     """Return what the form shows of a knob at first: what holds on this server where nobody says.
 
-    Whoever sees the form may not know what libraries there are; without a name it is the usual one of who asks.
+    Whoever sees the form may not know what libraries there are; without a name it is the usual one of who
+    asks.
     """
     default = Context.model_fields[name].default
     return "" if default is None or name == "library" else getattr(run_settings(), name, default)
@@ -115,9 +121,10 @@ def _shown(name: str) -> Any:
 class ServedGraph(Runnable[Any, dict[str, Any]]):
     """One graph of Ragweave.
 
-    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end, sentences as they
-    are written, their marks, and the answer, which is what they add up to. `astream_events` has the events of the run
-    as custom events by their types. The knobs of `ragweave.Context` are fields of the configurable.
+    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end,
+    sentences as they are written, their marks, and the answer, which is what they add up to. `astream_events`
+    has the events of the run as custom events by their types. The knobs of `ragweave.Context` are fields of
+    the configurable.
     """
 
     def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, threads: RememberedThreads) -> None:
@@ -144,7 +151,9 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         """Answer, where no loop is running."""
         return asyncio.run(self.ainvoke(input, config, **kwargs))
 
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
+    async def ainvoke(
+        self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> dict[str, Any]:
         """Return the answer."""
         return await _while_there(config, self._acall_with_config(self._answer, input, config))
 
@@ -232,7 +241,9 @@ def sub_app(slots: Slots, pictures: PictureDesk) -> Made:
     threads = RememberedThreads()
     for name in graphs.GRAPHS:
         graph = ServedGraph(name, slots, pictures, threads)
-        add_routes(served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller)
+        add_routes(
+            served, graph, path=f"/{name}", enabled_endpoints=_ENDPOINTS, per_req_config_modifier=with_caller
+        )
     served.add_middleware(_Playground)
     return served, nullcontext()
 
@@ -244,7 +255,9 @@ async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
-    if isinstance(error, TypeError) and not str(error).startswith("Expected a string, dict"):  # of a config of null
+    if isinstance(error, TypeError) and not str(error).startswith(
+        "Expected a string, dict"
+    ):  # of a config of null
         raise error
     if isinstance(error, RecursionError) and type(error) is not RecursionError:  # of a graph
         raise error
@@ -260,11 +273,12 @@ async def _unreadable(request: Request, error: Exception) -> Response:
 async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
     """Say who asks, and leave out what LangServe filled in; what a client wrote in that place is overwritten.
 
-    A thread that the client names is gone on with. Other entries belong to the graph or chain that the client runs, and
-    mean nothing here.
+    A thread that the client names is gone on with. Other entries belong to the graph or chain that the client
+    runs, and mean nothing here.
 
     Raises:
-        InputError: the request sets what is no knob and looks like one; or a batch of nothing, or of too much.
+        InputError: the request sets what is no knob and looks like one; or a batch of nothing, or of too
+            much.
     """
     body = await request.json() if request.method == "POST" else {}
     inputs = body.get("inputs", [])
@@ -280,9 +294,16 @@ async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any
         at = getattr(request.state, "configs", 0)
         sent, request.state.configs = sent[at], at + 1
     knobs = {name: value for name, value in _set_by(config).items() if name in _set_by(sent)}
-    if "origin" in request.headers:  # the playground sends its whole form: what stands there as it was shown is not set
+    if (
+        "origin" in request.headers
+    ):  # the playground sends its whole form: what stands there as it was shown is not set
         knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    ours = {CALLER: request.state.caller, PLACES: batch.at_once(sent), REQUEST: request, THREAD: _thread_of(sent)}
+    ours = {
+        CALLER: request.state.caller,
+        PLACES: batch.at_once(sent),
+        REQUEST: request,
+        THREAD: _thread_of(sent),
+    }
     return {**config, "configurable": {**knobs, **ours}}
 
 
@@ -294,7 +315,9 @@ def _thread_of(sent: Any) -> str:
     """
     named = _set_by(sent).get("thread_id") or ""
     if not isinstance(named, str | int) or len(str(named)) > LONGEST_ID:
-        raise problems.invalid(("config", "configurable", "thread_id"), f"must have {LONGEST_ID} characters at most")
+        raise problems.invalid(
+            ("config", "configurable", "thread_id"), f"must have {LONGEST_ID} characters at most"
+        )
     return str(named)
 
 

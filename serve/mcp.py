@@ -41,9 +41,12 @@ _MOST = 200_000
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Library = Annotated[str | None, Field(description=tools.LIBRARY)]
-Sources = Annotated[tools.Sources | None, Field(description="Ids of the only sources to search; see list_sources.")]
+Sources = Annotated[
+    tools.Sources | None, Field(description="Ids of the only sources to search; see list_sources.")
+]
 Pictures = Annotated[
-    list[str] | None, Field(max_length=MOST, description="Pictures that belong to the question, as data URLs.")
+    list[str] | None,
+    Field(max_length=MOST, description="Pictures that belong to the question, as data URLs."),
 ]
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
@@ -69,7 +72,9 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
                 slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step), effort,
             )  # fmt: skip
-            request = ctx.request_context.request  # none over standard input, where who leaves ends the process
+            request = (
+                ctx.request_context.request
+            )  # none over standard input, where who leaves ends the process
             return await (unless_left(request, work) if isinstance(request, Request) else work)
 
     @server.tool(annotations=_READS, description=tools.SEARCH)
@@ -97,7 +102,13 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
             row = await library_for(caller_of(ctx), library)
             found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id))
             return [
-                {"id": s.id, "name": PurePath(s.path).name, "title": s.title, "kind": s.kind, "status": s.status}
+                {
+                    "id": s.id,
+                    "name": PurePath(s.path).name,
+                    "title": s.title,
+                    "kind": s.kind,
+                    "status": s.status,
+                }
                 | {"uri": uri(row.name, "sources", s.id)}
                 | ({"reason": s.reason} if s.reason else {})
                 for s in found
@@ -130,7 +141,9 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
             row = await library_for(caller_of(ctx), library)
             told = await asyncio.to_thread(text_of, row.id, id)
             if not told:
-                raise NotFound("There is no such source, or no text in it", "list_sources names those that there are")
+                raise NotFound(
+                    "There is no such source, or no text in it", "list_sources names those that there are"
+                )
             return clip(told, _MOST)
 
     return server

@@ -91,14 +91,21 @@ def _file(path: Path, request: Request) -> FileResponse | None:
     without_vain_range(request)
     kind, shown, headers = _shown(path)
     return FileResponse(
-        path, media_type=kind, filename=path.name, content_disposition_type=shown, stat_result=seen, headers=headers
+        path,
+        media_type=kind,
+        filename=path.name,
+        content_disposition_type=shown,
+        stat_result=seen,
+        headers=headers,
     )
 
 
 def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
     """Return the type that a browser is told of a file, whether it shows it, and what the file may do there."""
     ending = path.suffix.lower().lstrip(".")
-    kind = _SHOWN.get(ending) or ("text/plain; charset=utf-8" if ending in _TEXT else _SAVED.get(ending, _UNKNOWN))
+    kind = _SHOWN.get(ending) or (
+        "text/plain; charset=utf-8" if ending in _TEXT else _SAVED.get(ending, _UNKNOWN)
+    )
     shown = "inline" if ending in _SHOWN or ending in _TEXT else "attachment"
     return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": _POLICY}
 
@@ -113,20 +120,27 @@ def _object(path: Path, sha256: str, request: Request) -> Response | None:
     if store is None or size is None:
         return None
     kind, shown, headers = _shown(path)
-    headers |= {"Accept-Ranges": "bytes", "Content-Disposition": f"{shown}; filename*=utf-8''{quote(path.name)}"}
+    headers |= {
+        "Accept-Ranges": "bytes",
+        "Content-Disposition": f"{shown}; filename*=utf-8''{quote(path.name)}",
+    }
     headers |= {"ETag": f'"{sha256}"'} if sha256 else {}
     start, end, status = 0, size, 200
     given, only_if = request.headers.get("range", ""), request.headers.get("if-range", headers.get("ETag"))
     if only_if == headers.get("ETag") and is_range(given) and (asked := _RANGE.fullmatch(given)):
         first, last = asked.groups()
-        start, end = (int(first), min(int(last or size) + 1, size)) if first else (max(0, size - int(last)), size)
+        start, end = (
+            (int(first), min(int(last or size) + 1, size)) if first else (max(0, size - int(last)), size)
+        )
         if start >= end:
             return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
         status, headers["Content-Range"] = 206, f"bytes {start}-{end - 1}/{size}"
     headers["Content-Length"] = str(end - start)
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers, media_type=kind)
-    return StreamingResponse(store.pieces(path, start, end), status_code=status, headers=headers, media_type=kind)
+    return StreamingResponse(
+        store.pieces(path, start, end), status_code=status, headers=headers, media_type=kind
+    )
 
 
 NEIGHBOURS = 4
@@ -134,11 +148,15 @@ NEIGHBOURS = 4
 
 
 @router.get("/api/open/{library}/{id}/around")
-def around(row: LibraryOfId, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS) -> dict[str, Any]:
+def around(
+    row: LibraryOfId, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS
+) -> dict[str, Any]:
     """Return an item with those that stand before and after it in its source, at most so many on either side."""
     found = stores().catalog.beside(row.id, id, most)
     if not found:
-        raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
+        raise NotFound(
+            "There is no such item", "it may have been removed, or indexed anew, since it was cited"
+        )
     told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
     return {"title": found[0].title, "around": told}
 
@@ -149,11 +167,18 @@ def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
     catalog = stores().catalog
     held, source = catalog.items(row.id, [id]).get(id), catalog.sources_of(row.id, [id]).get(id)
     if held is None or source is None or "start" not in held.locator:
-        raise NotFound("There is no such recording", "it may have been removed, or indexed anew, since it was cited")
+        raise NotFound(
+            "There is no such recording", "it may have been removed, or indexed anew, since it was cited"
+        )
     # A source may hold several recordings, each under its title.
-    of_it = [[i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title] for c in ("clip", "video")]
+    of_it = [
+        [i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title]
+        for c in ("clip", "video")
+    ]
     metas = [cast(dict[str, Any], whole.meta) for whole in of_it[1]]
-    chapters = [{"start": a, "end": b, "title": title} for w in of_it[1] for a, b, title in w.chapters if title]
+    chapters = [
+        {"start": a, "end": b, "title": title} for w in of_it[1] for a, b, title in w.chapters if title
+    ]
     lines: list[dict[str, Any]] = [
         {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
         | ({"shown": True} if low <= s.start < high else {})
@@ -179,13 +204,15 @@ def plain_locator(locator: Mapping[str, Any]) -> dict[str, Any]:
     return {**locator, "file": PurePath(str(locator["file"])).name} if "file" in locator else dict(locator)
 
 
-def opening(library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None) -> dict[str, Any]:
+def opening(
+    library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None
+) -> dict[str, Any]:
     """Say what to show for a place; a web page has no source.
 
     Returns:
-        `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of this
-        server), `item` (its text), `media` (the source file), `picture` (the stored picture), `kind` of the source,
-        and page, bbox, heading, line, start, end, url of the locator.
+        `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of
+        this server), `item` (its text), `media` (the source file), `picture` (the stored picture), `kind` of
+        the source, and page, bbox, heading, line, start, end, url of the locator.
     """
     if "url" in locator:
         url = str(locator["url"])

@@ -33,7 +33,10 @@ async def found_places(library: LibraryRow, step: Mapping[str, Any]) -> list[dic
         best.setdefault(item.source, item)
     shown = [*best.values()][:_FOUND]
     titles = told_apart([(i.title, i.locator.get("file", "")) for i in shown])
-    rows = [{"id": i.id, "title": t, "locator": i.locator, "quote": ""} for i, t in zip(shown, titles, strict=True)]
+    rows = [
+        {"id": i.id, "title": t, "locator": i.locator, "quote": ""}
+        for i, t in zip(shown, titles, strict=True)
+    ]
     return await with_openings(library, rows)
 
 

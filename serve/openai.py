@@ -47,17 +47,25 @@ async def model(caller: CallerNow, name: str) -> dict[str, Any]:
 
 
 @router.post("/chat/completions")
-async def complete(caller: CallerNow, app_state: AppStateNow, request: Request, body: ChatRequest) -> Response:
+async def complete(
+    caller: CallerNow, app_state: AppStateNow, request: Request, body: ChatRequest
+) -> Response:
     """Answer the last message."""
     return await reply(caller, app_state, request, body, ChatCompletionWriter)
 
 
 async def reply(
-    caller: Caller, app_state: AppState, request: Request, chat: ChatRequest, write: type[ChatCompletionWriter]
+    caller: Caller,
+    app_state: AppState,
+    request: Request,
+    chat: ChatRequest,
+    write: type[ChatCompletionWriter],
 ) -> Response:
     """Answer the last message in the form that `write` gives it, whole or streamed."""
     check(chat)
-    graph, library = await resolve(caller, chat.model, library_named_in(chat.ragweave.library, chat.ragweave.context))
+    graph, library = await resolve(
+        caller, chat.model, library_named_in(chat.ragweave.library, chat.ragweave.context)
+    )
     if (done := chore(chat.messages)) is not None:
         events = plain(done)
     else:
@@ -175,7 +183,11 @@ class ChatCompletionWriter:
         self._cited |= {c["n"]: c for c in event["citations"]}
         if event["support"] == "quoted":
             return self._quote(event)
-        text = event["text"] if sign.startswith("```") else " | ".join(map(in_markdown, event["text"].split(" | ")))
+        text = (
+            event["text"]
+            if sign.startswith("```")
+            else " | ".join(map(in_markdown, event["text"].split(" | ")))
+        )
         marks = self._links(event)
         said = " ".join(filter(None, (*marks, mark(event["support"]))))
         self._text += set_out(sign, self._sign if self._text else None, text, said)
@@ -235,7 +247,8 @@ class ChatCompletionWriter:
         if not self._text:
             self._text += in_markdown(answer["text"])
         lines = []
-        # A number that stands in the text keeps its source, also where a mark has moved the sentence to another one.
+        # A number that stands in the text keeps its source, also where a mark has moved the sentence to
+        # another one.
         rows = self._cited | {c["n"]: c for c in answer["citations"]}
         for citation in (rows[n] for n in sorted(rows)):
             title, where = in_markdown(citation["title"]), self._link(citation)

@@ -106,7 +106,8 @@ async def overview(library: LibraryRow, store: Database) -> dict[str, Any]:
 async def _write(library: LibraryRow, store: Database) -> None:
     """Keep the summary and questions of the chat model, `by` whom, and the `spent` of one call, unless they are kept.
 
-    They count until the library changes; with the cache of replies on, the same passages cost nothing later either.
+    They count until the library changes; with the cache of replies on, the same passages cost nothing later
+    either.
     """
     model, key = chat(), _key(library)
     if model is None:
@@ -139,7 +140,9 @@ def _read(library: LibraryRow) -> tuple[list[str], list[Item]]:
     return [s.title for s in sources], passages
 
 
-async def _answered(library: LibraryRow, written: Sequence[tuple[Item, str, int, int]]) -> list[dict[str, Any]]:
+async def _answered(
+    library: LibraryRow, written: Sequence[tuple[Item, str, int, int]]
+) -> list[dict[str, Any]]:
     """Return as citations the questions that find their own passage, each with the words that answer it."""
     context = Context(library=library.name, mode="extractive", web="off", corpora=["paragraph"])
     kept: list[dict[str, Any]] = []

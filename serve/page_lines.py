@@ -92,8 +92,8 @@ def flat(row: Sequence[str]) -> tuple[str, list[int]]:
 def quoted(row: Sequence[Letter], quote: str, box: Box | None) -> list[Box]:
     """Return the boxes of the lines of a quote, the one inside a box first.
 
-    Where the page sets it otherwise, as in a table, the lines in the box whose words it has; then all that are in the
-    box, and at last the box.
+    Where the page sets it otherwise, as in a table, the lines in the box whose words it has; then all that
+    are in the box, and at last the box.
     """
     text, places = flat([letter.text for letter in row])
     wanted, _ = flat(quote)

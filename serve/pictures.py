@@ -72,7 +72,9 @@ class PictureDesk:
             Refused: too many wait for it.
         """
         if self._waiting >= WAITING:
-            raise Refused(429, "the pictures of many questions wait to be read", "try again in a moment", after=5)
+            raise Refused(
+                429, "the pictures of many questions wait to be read", "try again in a moment", after=5
+            )
         self._waiting += 1
         try:
             async with self._one:
@@ -94,7 +96,8 @@ def bytes_of(url: str) -> bytes:
     if not (head := _DATA.match(url)):
         if url.lower().startswith(("http:", "https:", "file:", "ftp:")):
             raise InputError(
-                "a picture is not fetched from an address", "send the picture itself, as a data URL (data:image/...)"
+                "a picture is not fetched from an address",
+                "send the picture itself, as a data URL (data:image/...)",
             )
         raise InputError("a picture is not a data URL", "send it as data:image/png;base64,... or the like")
     try:

@@ -149,7 +149,9 @@ def install(app: FastAPI) -> None:
         told = response(error, str(getattr(request.state, "request_id", "")), request.url.path)
         if told.status_code == 405:
             taken = [m for m in _METHODS if _takes(request, m)]
-            told.headers["Allow"] = ", ".join(taken or _METHODS[:2])  # no route leads to the files of the page
+            told.headers["Allow"] = ", ".join(
+                taken or _METHODS[:2]
+            )  # no route leads to the files of the page
         return told
 
     for kind in (Left, RagweaveError, RequestValidationError, HTTPException, Exception):

@@ -70,7 +70,9 @@ class WordsFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line; a traceback follows on lines of its own."""
-        facts = " ".join(f"{k}={getattr(record, k)}" for k in _EXTRA if getattr(record, k, "") != "" and k != "status")
+        facts = " ".join(
+            f"{k}={getattr(record, k)}" for k in _EXTRA if getattr(record, k, "") != "" and k != "status"
+        )
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
         line = f"{at} {record.levelname.lower()} {record.getMessage()}" + (f" ({facts})" if facts else "")
         line = _shown(line.replace("\n", " ").replace("\r", " "))

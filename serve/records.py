@@ -1,7 +1,7 @@
 """What is kept of runs and of jobs while they are under way, and for a while after: whose they are, and what they told.
 
-Each belongs to one server at a time, and only that one adds to it. A server that has ended loses what it had to
-whoever claims it; what it still sends is refused.
+Each belongs to one server at a time, and only that one adds to it. A server that has ended loses what it had
+to whoever claims it; what it still sends is refused.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Records:
     ) -> int:
         """Keep what begins, with a turn of its conversation where `knobs` are given; return the number of that.
 
-        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go, where
-        the last of them is the one `seen`.
+        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go,
+        where the last of them is the one `seen`.
 
         Raises:
             Refused: the conversation takes no other question now.
@@ -173,7 +173,9 @@ class Records:
                 set_turn(db, record.thread, record.turn, status, **kept)
 
     def _tell(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
-        change = "UPDATE runs SET told = told + :more WHERE id = :id AND status = 'running' AND server = :server"
+        change = (
+            "UPDATE runs SET told = told + :more WHERE id = :id AND status = 'running' AND server = :server"
+        )
         if not sent(db, change, id=id, more=len(entries), server=self._server).rowcount:
             raise RunLost
         if entries:

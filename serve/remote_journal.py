@@ -53,4 +53,6 @@ class Followed:
                     journal.forget()
 
     async def _after(self, journals: dict[str, Journal]) -> dict[str, list[Entry]]:
-        return await asyncio.to_thread(self._records.after, {id: len(j.entries) for id, j in journals.items()})
+        return await asyncio.to_thread(
+            self._records.after, {id: len(j.entries) for id, j in journals.items()}
+        )

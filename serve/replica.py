@@ -1,7 +1,7 @@
 """This server, or worker of one, among those that share its tables: which of the others have ended.
 
-Each holds a lock by its id: of the database, which lets go of it when its connection ends, or of the home, which the
-operating system lets go of when its process ends.
+Each holds a lock by its id: of the database, which lets go of it when its connection ends, or of the home,
+which the operating system lets go of when its process ends.
 """
 
 from __future__ import annotations

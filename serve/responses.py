@@ -1,6 +1,7 @@
 """The second door of the OpenAI API, `/v1/responses`: the same answers in the form that newer clients ask for.
 
-Nothing is kept here: a conversation is sent whole in `input`, and what would name one that is kept is refused.
+Nothing is kept here: a conversation is sent whole in `input`, and what would name one that is kept is
+refused.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class ResponseRequest(Body):
 
 
 @router.post("/responses")
-async def respond(caller: CallerNow, app_state: AppStateNow, request: Request, body: ResponseRequest) -> Response:
+async def respond(
+    caller: CallerNow, app_state: AppStateNow, request: Request, body: ResponseRequest
+) -> Response:
     """Answer the last message of the input."""
     return await reply(caller, app_state, request, as_chat(body), Responder)
 
@@ -56,15 +59,20 @@ def as_chat(body: ResponseRequest) -> ChatRequest:
         if getattr(body, name):
             raise InputError(f"{name} is not kept here", "send the whole conversation in input")
     rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input
-    messages = [{"role": _role(row), "content": _content(row)} for row in rows if row.get("type") != "reasoning"]
+    messages = [
+        {"role": _role(row), "content": _content(row)} for row in rows if row.get("type") != "reasoning"
+    ]
     form = (body.text or {}).get("format") or {}
     sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
     try:
-        return ChatRequest.model_validate({**sent, "response_format": form or None, "ragweave": body.ragweave})
+        return ChatRequest.model_validate(
+            {**sent, "response_format": form or None, "ragweave": body.ragweave}
+        )
     except ValidationError as error:
         renamed = {"messages": "input", "response_format": "text"}
         told = [
-            {**e, "loc": ("body", renamed.get(str(e["loc"][0]), e["loc"][0]), *e["loc"][1:])} for e in error.errors()
+            {**e, "loc": ("body", renamed.get(str(e["loc"][0]), e["loc"][0]), *e["loc"][1:])}
+            for e in error.errors()
         ]
         raise RequestValidationError(told) from error
 
@@ -109,7 +117,10 @@ class Responder(ChatCompletionWriter):
 
     async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the events of a response that is streamed."""
-        text, place = first.get("content") or "", {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
+        text, place = (
+            first.get("content") or "",
+            {"item_id": self._ids[1], "output_index": 0, "content_index": 0},
+        )
         yield self._event("response.created", response=self._whole("in_progress"))
         yield self._event("response.in_progress", response=self._whole("in_progress"))
         empty = {**self._message("in_progress", ""), "content": []}
@@ -138,7 +149,9 @@ class Responder(ChatCompletionWriter):
 
     def _event(self, kind: str, **members: Any) -> ServerSentEvent:
         self._n += 1
-        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": self._n, **members}), event=kind, sep="\n")
+        return ServerSentEvent(
+            json.dumps({"type": kind, "sequence_number": self._n, **members}), event=kind, sep="\n"
+        )
 
     def _part(self, text: str) -> dict[str, Any]:
         cited = self.annotations() if self.answer else []

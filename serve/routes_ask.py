@@ -110,7 +110,10 @@ async def context_form(caller: CallerNow) -> dict[str, Any]:
     schema["properties"]["model"]["enum"] = ["", *others]
     if not others:
         del schema["properties"]["model"]  # nothing to choose
-    return {"schema": schema, "defaults": {**defaults.model_dump(mode="json"), "library": await usual_for(caller)}}
+    return {
+        "schema": schema,
+        "defaults": {**defaults.model_dump(mode="json"), "library": await usual_for(caller)},
+    }
 
 
 @router.get("/threads")
@@ -138,11 +141,15 @@ def _add(app_state: AppState, thread: ConversationThread) -> None:
         add_thread(db, thread)
 
 
-async def find_thread(caller: CallerNow, app_state: AppStateNow, id: str) -> tuple[ConversationThread, LibraryRow]:
+async def find_thread(
+    caller: CallerNow, app_state: AppStateNow, id: str
+) -> tuple[ConversationThread, LibraryRow]:
     """Return a conversation of a caller with its library, or raise NotFound."""
     thread = await asyncio.to_thread(app_state.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
-        raise NotFound("There is no such conversation", "it may have been deleted; choose one of those that are listed")
+        raise NotFound(
+            "There is no such conversation", "it may have been deleted; choose one of those that are listed"
+        )
     return thread, await library_by_id(caller, thread.library)
 
 

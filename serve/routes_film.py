@@ -48,7 +48,9 @@ async def cited_film(row: LibraryOfId, app_state: AppStateNow, body: FilmWanted)
         if m.id in held and held[m.id].kind in RECORDINGS
     ]
     if not places:
-        raise NotFound("There is no such recording", "it may have been removed, or indexed anew, since it was cited")
+        raise NotFound(
+            "There is no such recording", "it may have been removed, or indexed anew, since it was cited"
+        )
     folder = Path(tempfile.mkdtemp(prefix="ragweave-"))
     try:
         with app_state.slots.held():
@@ -58,4 +60,6 @@ async def cited_film(row: LibraryOfId, app_state: AppStateNow, body: FilmWanted)
         raise
     done = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     kept = {"Cache-Control": "no-store"}
-    return FileResponse(folder / "film.mp4", media_type="video/mp4", filename="film.mp4", headers=kept, background=done)
+    return FileResponse(
+        folder / "film.mp4", media_type="video/mp4", filename="film.mp4", headers=kept, background=done
+    )

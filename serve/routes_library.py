@@ -79,7 +79,9 @@ async def delete_library(caller: CallerNow, app_state: AppStateNow, id: str) -> 
     row = await library_by_id(caller, id)
     app_state.overviews.stop(row)
     await libraries.delete_library(row.name)
-    await forget_threads(app_state, await asyncio.to_thread(app_state.store.asked_of, row.id))  # whoever's they are
+    await forget_threads(
+        app_state, await asyncio.to_thread(app_state.store.asked_of, row.id)
+    )  # whoever's they are
     await asyncio.to_thread(app_state.store.forget_library, row.id)
 
 
@@ -110,7 +112,12 @@ def read_source(caller: CallerNow, row: NamedLibrary, id: str) -> dict[str, Any]
     first = next((i for corpus in _READ for i in stores().catalog.items_of(row.id, id, corpus)), None)
     opened = opening(row, first.id, first.locator, source) if first else {"view": "none"}
     locator = plain_locator(first.locator) if first else {}
-    return {**_source(caller, row, source), "item": first.id if first else None, "locator": locator, "open": opened}
+    return {
+        **_source(caller, row, source),
+        "item": first.id if first else None,
+        "locator": locator,
+        "open": opened,
+    }
 
 
 @router.delete("/sources", status_code=204)
@@ -174,7 +181,9 @@ async def upload(
             kept.append(None)
             refused.append({"file": PurePath(name).name[:200], "reason": str(error)})
     if row is None:
-        raise Refused(422, "No library was made, because nothing that was sent can be kept", refused[0]["reason"])
+        raise Refused(
+            422, "No library was made, because nothing that was sent can be kept", refused[0]["reason"]
+        )
     return await _begun(caller, app_state, row, kept, refused)
 
 
@@ -200,7 +209,8 @@ async def fetch_address(caller: WriterNow, app_state: AppStateNow, body: Address
 async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id: str) -> LibraryRow | None:
     """Return the library that files are to go to, once they could be indexed; None for a new name.
 
-    An id is that of a library which somebody sees: it may have another name by now, and none is made in its place.
+    An id is that of a library which somebody sees: it may have another name by now, and none is made in its
+    place.
     """
     if not name and not id:
         raise Refused(422, "no library is named", "send `library`, its name, or `library_id`")
@@ -208,7 +218,9 @@ async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id
         row = await (library_by_id(caller, id) if id else library_named(caller, name))
     except NotFound:
         if id:
-            raise NotFound("This library is not there any more", "choose another one, or make a new one") from None
+            raise NotFound(
+                "This library is not there any more", "choose another one, or make a new one"
+            ) from None
         if not caller.owns_all:
             raise
         return None
@@ -223,7 +235,11 @@ async def _made(caller: Caller, name: str) -> LibraryRow:
 
 
 async def _begun(
-    caller: Caller, app_state: AppState, row: LibraryRow, sent: list[Path | None], refused: list[dict[str, str]]
+    caller: Caller,
+    app_state: AppState,
+    row: LibraryRow,
+    sent: list[Path | None],
+    refused: list[dict[str, str]],
 ) -> dict[str, Any]:
     """Begin to index what was kept of the files that were sent, and return what is told of it."""
     kept = [path for path in sent if path]
@@ -245,7 +261,11 @@ async def list_jobs(caller: CallerNow, app_state: AppStateNow) -> dict[str, Any]
     names = {row.id: row.name for row in await visible(caller)}
     return {
         "jobs": [
-            {"job": r.id, "library": names[r.library], "files": [PurePath(path).name for path in r.about["paths"]]}
+            {
+                "job": r.id,
+                "library": names[r.library],
+                "files": [PurePath(path).name for path in r.about["paths"]],
+            }
             for r in await app_state.jobs.mine(caller)
             if r.library in names
         ]
@@ -275,7 +295,9 @@ def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
     id, catalog = id.partition("#")[0], stores().catalog
     found = catalog.items(row.id, [id]).get(id)
     if found is None:
-        raise NotFound("There is no such item", "it may have been removed, or indexed anew, since it was cited")
+        raise NotFound(
+            "There is no such item", "it may have been removed, or indexed anew, since it was cited"
+        )
     return {
         **{k: getattr(found, k) for k in ("id", "corpus", "title", "text", "heading", "language")},
         "library": row.name,
@@ -293,7 +315,10 @@ async def _library(row: LibraryRow) -> dict[str, Any]:
 
 
 def _source(caller: Caller, row: LibraryRow, source: Source) -> dict[str, Any]:
-    told = {k: getattr(source, k) for k in ("id", "kind", "title", "status", "reason", "warnings", "bytes", "items")}
+    told = {
+        k: getattr(source, k)
+        for k in ("id", "kind", "title", "status", "reason", "warnings", "bytes", "items")
+    }
     told |= {
         "name": PurePath(source.path).name,
         "indexed": source.indexed_at,

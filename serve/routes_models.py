@@ -1,4 +1,7 @@
-"""Which models are set up and by what, and whether one answers; for whoever may use all libraries. No key is told."""
+"""Which models are set up and by what, and whether one answers; for whoever may use all libraries.
+
+No key is told.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,8 @@ _HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "whisper", "auto", 
 async def list_models(caller: CallerNow) -> dict[str, Any]:
     """List the roles, each with its model, the host it is asked at, whether it was set itself, and whether a key is.
 
-    `parts` tells in words what a model of each part brings and which command sets one up, `offers` what can be had.
+    `parts` tells in words what a model of each part brings and which command sets one up, `offers` what can
+    be had.
     """
     caller.require_all()
     settings, rows = model_settings(), []
@@ -39,7 +43,9 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
         # Only the roles of a chat model fall back to the writer's.
         model = at.model if role in _CHAT else str(getattr(settings, role))
         here = role not in _CHAT and model.partition(":")[0] in _HERE
-        host, keyed = ("", False) if here else (urlsplit(at.url).hostname or "", bool(at.key.get_secret_value()))
+        host, keyed = (
+            ("", False) if here else (urlsplit(at.url).hostname or "", bool(at.key.get_secret_value()))
+        )
         name = "chat" if role == "writer" else role
         rows.append(
             {

@@ -41,8 +41,13 @@ class Wanted(Body):
 
 
 @router.post("/overview")
-async def write_overview(request: Request, caller: WriterNow, app_state: AppStateNow, body: Wanted) -> dict[str, Any]:
-    """Have the chat model introduce a library, in one call; titles and passages go to it. Leaving stops nothing."""
+async def write_overview(
+    request: Request, caller: WriterNow, app_state: AppStateNow, body: Wanted
+) -> dict[str, Any]:
+    """Have the chat model introduce a library, in one call; titles and passages go to it.
+
+    Leaving stops nothing.
+    """
     row = await library_named(caller, body.library)
     await unless_left(request, app_state.overviews.write(row))
     return {"library": row.name, **await app_state.overviews.read(row)}
@@ -71,7 +76,12 @@ async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
     items = await asyncio.to_thread(stores().catalog.items, row.id, ids)
     name = found.middle.name
     rows = [
-        {"id": id, "title": items[id].title, "locator": items[id].locator, "quote": _sentence(items[id], name)}
+        {
+            "id": id,
+            "title": items[id].title,
+            "locator": items[id].locator,
+            "quote": _sentence(items[id], name),
+        }
         for id in ids
         if id in items
     ]

@@ -33,10 +33,10 @@ mimetypes.add_type("application/manifest+json", ".webmanifest")
 
 STATIC = Path(__file__).parent / "static"
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
-    "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types dompurify ragweave"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self'"
+    " blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self'; manifest-src 'self';"
+    " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
+    " trusted-types dompurify ragweave"
 )
 """What the page may load: files of this server, and nothing else; text becomes markup through DOMPurify alone, and
 an address a script's through the list in `js/trusted.js`."""
@@ -54,7 +54,9 @@ async def page(request: Request) -> Response:
     digest, _ = await asyncio.to_thread(_shell)
     headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-cache", "X-Ragweave-Page": digest}
     without_vain_range(request)
-    return unless_held(request, FileResponse(STATIC / "index.html", headers={**headers, "ETag": f'"{digest}"'}))
+    return unless_held(
+        request, FileResponse(STATIC / "index.html", headers={**headers, "ETag": f'"{digest}"'})
+    )
 
 
 @router.get("/sw.js", include_in_schema=False)
@@ -62,7 +64,10 @@ async def service_worker(request: Request) -> Response:
     """Send the service worker, which an upgrade changes by the digest in it."""
     digest, files = await asyncio.to_thread(_shell)
     code = await asyncio.to_thread((STATIC / "sw.js").read_text, "utf-8")
-    headers = {"Content-Security-Policy": "default-src 'none'; connect-src 'self'", "Cache-Control": "no-cache"}
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; connect-src 'self'",
+        "Cache-Control": "no-cache",
+    }
     text = f"const [DIGEST, SHELL] = {json.dumps([digest, files])};\n{code}"
     headers["ETag"] = f'"{hashlib.sha256(text.encode()).hexdigest()[:16]}"'
     return unless_held(request, Response(text, media_type="text/javascript", headers=headers))
@@ -71,7 +76,9 @@ async def service_worker(request: Request) -> Response:
 @lru_cache(maxsize=1)
 def _shell() -> tuple[str, list[str]]:
     """Return a digest of the files that the page is made of, and their addresses."""
-    paths = sorted(p for p in STATIC.rglob("*") if p.is_file() and p.suffix != ".LICENSE" and p.name != "sw.js")
+    paths = sorted(
+        p for p in STATIC.rglob("*") if p.is_file() and p.suffix != ".LICENSE" and p.name != "sw.js"
+    )
     digest = hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths))
     found = ["/static/" + p.relative_to(STATIC).as_posix() for p in paths if p.name != "index.html"]
     return digest.hexdigest()[:16], ["/", *found]

@@ -47,14 +47,18 @@ Quote = Annotated[str, Query(max_length=4_000)]
 
 
 @router.get("/media/{library}/source/{source}/page/{page}")
-async def page_picture(file: Pdf, page: int, width: Annotated[int, Query(ge=100, le=2400)] = 1200) -> Response:
+async def page_picture(
+    file: Pdf, page: int, width: Annotated[int, Query(ge=100, le=2400)] = 1200
+) -> Response:
     """Draw a page; the header `X-Page-Count` says how many there are."""
     told, png = await drawn(file, do="picture", page=page, width=width)
     return Response(png, media_type="image/png", headers={**_KEPT, "X-Page-Count": str(told["count"])})
 
 
 @router.get("/media/{library}/source/{source}/page/{page}/text")
-async def page_text(file: Pdf, response: Response, page: int, box: Corners, quote: Quote = "") -> dict[str, Any]:
+async def page_text(
+    file: Pdf, response: Response, page: int, box: Corners, quote: Quote = ""
+) -> dict[str, Any]:
     """Return the lines of a page with their boxes, and the boxes of the lines of a quote."""
     told, _ = await drawn(file, do="text", page=page, box=box, quote=quote)
     response.headers.update(_KEPT)

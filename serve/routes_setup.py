@@ -86,8 +86,8 @@ async def set_model_up(
 ) -> EventSourceResponse:
     """Try a model, save it and use it from now on; events tell how it goes.
 
-    An encoder that the libraries have no vectors of is not saved: `again` tells how long they take, and the same
-    request with `again` encodes them first.
+    An encoder that the libraries have no vectors of is not saved: `again` tells how long they take, and the
+    same request with `again` encodes them first.
     """
     caller.require_all()
     events = app_state.setups.start(part, ModelWanted(**body.model_dump()))

@@ -47,7 +47,11 @@ def question_of(thread: str, turn: ConversationTurn) -> dict[str, Any]:
     """Return a judged turn as a question with what its answer should say, or should not."""
     answer, verdict = turn.answer or {}, turn.verdict or {}
     told = [s["text"] for s in answer.get("sentences", []) if s["support"] != "contradicted"]
-    asked = {"id": f"{thread}-{turn.n}", "question": turn.question, "kind": "good" if verdict["good"] else "bad"}
+    asked = {
+        "id": f"{thread}-{turn.n}",
+        "question": turn.question,
+        "kind": "good" if verdict["good"] else "bad",
+    }
     asked |= {"reason": verdict["reason"]} if verdict["reason"] else {}
     if not verdict["good"]:
         return asked | {"must_not_contain": told}

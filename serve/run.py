@@ -46,7 +46,11 @@ class ServedRun:
     @property
     def record(self) -> Record:
         """What is kept of it."""
-        about = {"graph": self.graph, "question": self.question, "context": self.context.model_dump(mode="json")}
+        about = {
+            "graph": self.graph,
+            "question": self.question,
+            "context": self.context.model_dump(mode="json"),
+        }
         return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
 
 

@@ -73,7 +73,8 @@ class Runs:
     ) -> ServedRun:
         """Begin to answer; `earlier` is what was said before, elsewhere or up to the turn that this one replaces.
 
-        A conversation that is `new` is kept, and what is replaced goes, once the answer has begun and not before.
+        A conversation that is `new` is kept, and what is replaced goes, once the answer has begun and not
+        before.
 
         Raises:
             Refused: too many answers are under way, or the conversation is being answered.
@@ -84,7 +85,15 @@ class Runs:
             if record.status == "waiting" or self.lost(record):
                 await self.cancel(record)
         run = ServedRun(
-            secrets.token_urlsafe(16), caller.id, thread.id, library, graph, question, context, pictures, earlier
+            secrets.token_urlsafe(16),
+            caller.id,
+            thread.id,
+            library,
+            graph,
+            question,
+            context,
+            pictures,
+            earlier,
         )
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
@@ -94,7 +103,13 @@ class Runs:
             if replaces:  # the state of the graph holds what went; it is made anew from what stays
                 await self._saver.adelete_thread(run.thread)
             budget = {k: getattr(run.context, f"max_{k}") for k in ("model_calls", "tokens", "seconds")}
-            begun = {"type": "start", "run": run.id, "thread": run.thread, "turn": run.turn, "graph": run.graph}
+            begun = {
+                "type": "start",
+                "run": run.id,
+                "thread": run.thread,
+                "turn": run.turn,
+                "graph": run.graph,
+            }
             self._go(run, {**begun, "budget": budget})
         return run
 
@@ -113,8 +128,15 @@ class Runs:
     async def get(self, caller: Caller, id: str) -> Record:
         """Return what is known of a run of a caller."""
         record = await asyncio.to_thread(self._records.get, id)
-        if record is None or not record.thread or record.owner != caller.id or not caller.sees(record.library):
-            raise NotFound("There is no such run", "an ended run is kept for a while; its answer stays in the thread")
+        if (
+            record is None
+            or not record.thread
+            or record.owner != caller.id
+            or not caller.sees(record.library)
+        ):
+            raise NotFound(
+                "There is no such run", "an ended run is kept for a while; its answer stays in the thread"
+            )
         return record
 
     async def journal(self, record: Record) -> Journal:
@@ -128,7 +150,9 @@ class Runs:
 
     async def resume(self, caller: Caller, record: Record, consent: bool) -> None:
         """Go on with a run that waits for consent, on whichever server it began."""
-        taken = Refused(409, "this run does not wait for consent", "consent is asked for once and answered once")
+        taken = Refused(
+            409, "this run does not wait for consent", "consent is asked for once and answered once"
+        )
         if record.status != "waiting":
             raise taken
         library = await library_by_id(caller, record.library)
@@ -209,11 +233,15 @@ class Runs:
         self.graph(about["graph"])
         # The library is the one that the caller was checked for, whatever has its name by now.
         context = Context.model_validate({**about["context"], "library": library.name})
-        run = ServedRun(record.id, record.owner, record.thread, library, about["graph"], about["question"], context)
+        run = ServedRun(
+            record.id, record.owner, record.thread, library, about["graph"], about["question"], context
+        )
         run.turn, run.journal = record.turn, await self._followed.take(run.id)
         return run
 
-    async def _take_over(self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any) -> None:
+    async def _take_over(
+        self, record: Record, status: Status, *events: Mapping[str, Any], **kept: Any
+    ) -> None:
         if await asyncio.to_thread(self._records.claim, record):
             journal = await self._followed.take(record.id)
             await self._close(record, journal, status, *events, **kept)
@@ -240,7 +268,9 @@ class Runs:
     async def _drive(self, run: ServedRun, resume: bool | None) -> None:
         began = time.monotonic()
         try:
-            await self._slots.turn(run.owner, lambda place: run.journal.add({"type": "queue", "place": place}))
+            await self._slots.turn(
+                run.owner, lambda place: run.journal.add({"type": "queue", "place": place})
+            )
             run.holds = True
             async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
@@ -274,7 +304,8 @@ class Runs:
         """Tell what happens, and return the last event: the answer, or the question for consent."""
         messages = [] if run.goes_on else [*run.earlier, asked_with(run.question, run.pictures)]
         writes = has_writer_model(run.context)
-        # Each step with a chat model is kept, so that a run goes on after a kill. Without one, asking again costs less.
+        # Each step with a chat model is kept, so that a run goes on after a kill. Without one, asking again
+        # costs less.
         how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
@@ -284,7 +315,11 @@ class Runs:
                     last = event
                 else:
                     run.journal.add(event)
-                    if event["type"] == "step" and writes and (places := await found_places(run.library, event)):
+                    if (
+                        event["type"] == "step"
+                        and writes
+                        and (places := await found_places(run.library, event))
+                    ):
                         run.journal.add({"type": "found", "places": places})
         return last
 
@@ -316,10 +351,13 @@ class Runs:
         try:
             await self._close(run.record, run.journal, status, *events, **kept)
         except Exception as error:
-            # The disk or the database refuses, or another server has this run: it is told here, and kept later.
+            # The disk or the database refuses, or another server has this run: it is told here, and kept
+            # later.
             logger.warning("how run %s ended is not kept (%s)", run.id, error)
             run.status = "failed"
-            run.journal.abandon({"type": "error", "problem": problem(error)}, {"type": "end", "status": "failed"})
+            run.journal.abandon(
+                {"type": "error", "problem": problem(error)}, {"type": "end", "status": "failed"}
+            )
 
     async def _close(
         self, record: Record, journal: Journal, status: Status, *events: Mapping[str, Any], **kept: Any
@@ -328,7 +366,9 @@ class Runs:
         # The answer holds its own sentences; without one, what was shown is kept as it was told.
         trail = trail_of(journal.told(("step", "resumed") if "answer" in kept else (*_UNFINISHED, "resumed")))
         last = events if status == "waiting" else (*events, {"type": "end", "status": status})
-        await journal.close(*last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept))
+        await journal.close(
+            *last, keep=lambda entries: self._records.end(record, status, entries, trail=trail, **kept)
+        )
 
     def _give(self, run: ServedRun) -> None:
         if run.holds:

@@ -95,7 +95,9 @@ async def _until_none(events: asyncio.Queue[dict[str, Any] | None]) -> AsyncIter
 def check_nearer(part: PartName) -> None:
     """Refuse what could be saved and would not count."""
     if before := nearer(variables(part)[:_DECIDES]):
-        raise Refused(409, f"{before}, and counts before what is saved here", "change it there, or take it out")
+        raise Refused(
+            409, f"{before}, and counts before what is saved here", "change it there, or take it out"
+        )
 
 
 def stored_key(part: PartName, url: str, model: str = "") -> str:
@@ -117,14 +119,24 @@ async def set_up(part: PartName, wanted: ModelWanted, tell: Told) -> None:
     values = await _tried(part, wanted, lambda line: tell({"type": "told", "text": line}))
     if part == "encoder" and (waiting := await apart(values)):
         if not wanted.again:
-            rows = [{"name": name, "items": items, "seconds": round(seconds, 1)} for name, items, seconds in waiting]
+            rows = [
+                {"name": name, "items": items, "seconds": round(seconds, 1)}
+                for name, items, seconds in waiting
+            ]
             tell({"type": "again", "libraries": rows})
             return
         for library, *_ in waiting:
             await reencode(library, values, lambda event, library=library: _progress(event, library, tell))  # type: ignore[misc]
     await asyncio.to_thread(write, values)
     model = values[TABLE[part].variable]
-    tell({"type": "saved", "model": model, "after": TABLE[part].after if model else "", **await _hearing(part, values)})
+    tell(
+        {
+            "type": "saved",
+            "model": model,
+            "after": TABLE[part].after if model else "",
+            **await _hearing(part, values),
+        }
+    )
     if part == "chat" and model:
         await _examine(tell)
 

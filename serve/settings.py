@@ -16,25 +16,39 @@ class ServeSettings(Settings):
 
     model_config = SettingsConfigDict(env_prefix="RAGWEAVE_SERVE_")
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; any but loopback needs API keys.")
+    host: str = Field(
+        "127.0.0.1", min_length=1, description="Address to listen on; any but loopback needs API keys."
+    )
     port: int = Field(8765, ge=0, le=65_535, description="Port to listen on; 0 takes a free one.")
     names: str = Field(
-        "", description="Further host names by which the server may be called, separated by commas; needs API keys."
+        "",
+        description=(
+            "Further host names by which the server may be called, separated by commas; needs API keys."
+        ),
     )
-    url: str = Field("", description="Address under which readers open links; default: the one that was asked.")
+    url: str = Field(
+        "", description="Address under which readers open links; default: the one that was asked."
+    )
     proxies: str = Field(
-        "", description="Addresses of proxies before the server, separated by commas; what they forward is believed."
+        "",
+        description=(
+            "Addresses of proxies before the server, separated by commas; what they forward is believed."
+        ),
     )
     body_mb: ClassVar[int] = 8
     """Largest request that is not an upload, in MiB."""
     upload_mb: int = Field(2048, ge=1, description="Largest upload, all its files together, in MiB.")
-    per_minute: int = Field(600, ge=1, description="Requests with an effect that one caller may make in a minute.")
+    per_minute: int = Field(
+        600, ge=1, description="Requests with an effect that one caller may make in a minute."
+    )
     running: ClassVar[int] = 64
     """Answers that may be under way at once."""
     run_seconds: ClassVar[float] = 900.0
     """Longest time one answer may take, waiting for consent not counted."""
     workers: int = Field(1, ge=1, le=64, description="Processes that answer on the port of one server.")
-    shutdown_seconds: int = Field(8, ge=0, description="Seconds that answers have to end when the server stops.")
+    shutdown_seconds: int = Field(
+        8, ge=0, description="Seconds that answers have to end when the server stops."
+    )
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,9 @@
 """Places for answers under way, and the queue before them.
 
-A question takes a place at once while few are under way. Others wait, and are let in one after the other while the
-event loop keeps up: a slow model has many questions at once, a busy processor few, so that the first of a crowd has its
-answer before the last one is begun. Callers take turns.
+A question takes a place at once while few are under way. Others wait, and are let in one after the other
+while the
+event loop keeps up: a slow model has many questions at once, a busy processor few, so that the first of a
+crowd has its answer before the last one is begun. Callers take turns.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ class ConversationThread:
 class ConversationTurn:
     """One question of a conversation and what became of it.
 
-    The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led there, and the
-    sentences of a turn that did not come to its end; `pictures` counts those that came with the question. The context
-    has the knobs it was asked with, the verdict what its reader said of it: `good`, `reason` and `at`.
+    The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led
+    there, and the sentences of a turn that did not come to its end; `pictures` counts those that came with
+    the question. The context has the knobs it was asked with, the verdict what its reader said of it: `good`,
+    `reason` and `at`.
     """
 
     n: int
@@ -67,14 +68,21 @@ class Store(Database):
         mine = "owner = :owner AND library = coalesce(:library, library)"
         given = {"owner": owner, "library": library}
         with self.reading() as db:
-            rows = sent(db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given).mappings()
+            rows = sent(
+                db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given
+            ).mappings()
             found = [ConversationThread(**row) for row in rows]
             if not words:
                 return found
-            said = f"SELECT thread, question, answer FROM turns WHERE thread IN (SELECT id FROM threads WHERE {mine})"
+            said = (
+                "SELECT thread, question, answer FROM turns WHERE thread IN (SELECT id FROM threads WHERE"
+                f" {mine})"
+            )
             texts = {thread.id: thread.title for thread in found}
             for row in sent(db, said, **given):
-                texts[row.thread] += f"\n{row.question}\n{json.loads(row.answer)['text'] if row.answer else ''}"
+                texts[row.thread] += (
+                    f"\n{row.question}\n{json.loads(row.answer)['text'] if row.answer else ''}"
+                )
         return [thread for thread in found if words.casefold() in texts[thread.id].casefold()]
 
     def thread(self, owner: str, id: str) -> ConversationThread | None:
@@ -142,7 +150,12 @@ class Store(Database):
         """Forget who added uploads that were removed."""
         with self.writing() as db:
             for name in names:
-                sent(db, "DELETE FROM added WHERE library = :library AND name = :name", library=library, name=name)
+                sent(
+                    db,
+                    "DELETE FROM added WHERE library = :library AND name = :name",
+                    library=library,
+                    name=name,
+                )
 
 
 class NoSuchTurn(NotFound):
@@ -157,7 +170,10 @@ class GoneOn(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            409, "this conversation has changed since it was read", "read it again before you replace", "gone_on"
+            409,
+            "this conversation has changed since it was read",
+            "read it again before you replace",
+            "gone_on",
         )
 
 
@@ -182,7 +198,8 @@ def begin_turn(
     """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
 
     A `new` conversation is kept with it.
-    The turn that it replaces goes, with those after it; with `seen`, only where that is the run of the last of them.
+    The turn that it replaces goes, with those after it; with `seen`, only where that is the run of the last
+    of them.
 
     Raises:
         NotFound: the conversation was deleted meanwhile, or has no turn that could be replaced.
@@ -198,7 +215,14 @@ def begin_turn(
     values = ":thread, :n, :run, :graph, :question, 'running', :at, :context"
     sent(db, f"INSERT INTO turns ({columns}) VALUES ({values})", **row, context=packed(context))
     for nth, jpeg in enumerate(pictures, 1):
-        sent(db, "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)", thread=thread, turn=n, n=nth, jpeg=jpeg)
+        sent(
+            db,
+            "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)",
+            thread=thread,
+            turn=n,
+            n=nth,
+            jpeg=jpeg,
+        )
     return n
 
 
@@ -206,18 +230,28 @@ def _next_turn(db: Connection, thread: str, title: str, at: str, replaces: int, 
     """Make room for a turn and return its number."""
     # First what lets nobody else begin one.
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
-    if not sent(db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread).rowcount:
+    if not sent(
+        db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread
+    ).rowcount:
         raise NotFound("The conversation was deleted", "begin another one")
-    if sent(db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread).scalar():
+    if sent(
+        db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread
+    ).scalar():
         raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
     if replaces:
         last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
         if seen and seen != sent(db, last, thread=thread).scalar():
             raise GoneOn
         sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
-        if not sent(db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces).rowcount:
+        if not sent(
+            db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces
+        ).rowcount:
             raise NoSuchTurn
-    return int(sent(db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread).scalar_one())
+    return int(
+        sent(
+            db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread
+        ).scalar_one()
+    )
 
 
 def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> None:
@@ -225,7 +259,12 @@ def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> N
     values = {name: packed(kept.get(name)) for name in ("answer", "problem", "trail")}
     change = "status = :status, answer = :answer, problem = :problem, trail = :trail"
     sent(
-        db, f"UPDATE turns SET {change} WHERE thread = :thread AND n = :n", thread=thread, n=n, status=status, **values
+        db,
+        f"UPDATE turns SET {change} WHERE thread = :thread AND n = :n",
+        thread=thread,
+        n=n,
+        status=status,
+        **values,
     )
 
 

@@ -1,7 +1,7 @@
 """What `langgraph dev` serves beside the graphs, under /ragweave: the sources that citations open, behind the guard.
 
-That server lets pages of any origin read what it answers, because Studio is one. What they fetch from here is refused;
-following a link is no such request.
+That server lets pages of any origin read what it answers, because Studio is one. What they fetch from here is
+refused; following a link is no such request.
 """
 
 from __future__ import annotations
@@ -32,13 +32,20 @@ PREFIX = "/ragweave"
 
 
 async def open_source(
-    caller: CallerNow, request: Request, library: str, id: str, start: float | None = None, end: float | None = None
+    caller: CallerNow,
+    request: Request,
+    library: str,
+    id: str,
+    start: float | None = None,
+    end: float | None = None,
 ) -> RedirectResponse:
     """Open the file that a citation rests on in the browser's own viewer: at its page, or at a second.
 
     `start` and `end` are those of the citation, which may be closer than those of the clip.
     """
-    found = (await run_in_threadpool(routes_library.item_of, await library_named(caller, library), id))["open"]
+    found = (await run_in_threadpool(routes_library.item_of, await library_named(caller, library), id))[
+        "open"
+    ]
     if "media" not in found:
         raise NotFound("There is no file to open", "the citation quotes what it rests on")
     place = {

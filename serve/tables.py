@@ -55,7 +55,8 @@ _ONE_KEY = "SELECT id FROM keys WHERE libraries IS NULL AND revoked IS NULL"
 HISTORY = History(
     0,
     {
-        1: """
+        1: (
+            """
 CREATE TABLE keys (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL UNIQUE, libraries TEXT,
     created TEXT NOT NULL, revoked TEXT, used TEXT
@@ -70,19 +71,25 @@ CREATE TABLE turns (
     graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
     trail TEXT,
     PRIMARY KEY (thread, n)
-)""",
-        2: """
+)"""
+        ),
+        2: (
+            """
 ALTER TABLE turns ADD COLUMN waiting TEXT;
 CREATE TABLE pictures (
     thread TEXT NOT NULL, turn INTEGER NOT NULL, n INTEGER NOT NULL, jpeg BLOB NOT NULL,
     PRIMARY KEY (thread, turn, n),
     FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
-)""",
-        3: """
+)"""
+        ),
+        3: (
+            """
 ALTER TABLE turns ADD COLUMN context TEXT;
 ALTER TABLE turns ADD COLUMN verdict TEXT;
-ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0""",
-        4: """
+ALTER TABLE threads ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0"""
+        ),
+        4: (
+            """
 CREATE TABLE shares (
     id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, owner TEXT NOT NULL,
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, title TEXT NOT NULL, page TEXT NOT NULL,
@@ -92,8 +99,10 @@ CREATE TABLE watches (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
     generation INTEGER NOT NULL DEFAULT 0, known TEXT,
     UNIQUE (owner, library, question)
-)""",
-        5: """
+)"""
+        ),
+        5: (
+            """
 CREATE TABLE runs (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
     about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
@@ -108,23 +117,31 @@ CREATE TABLE events (
 );
 CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
 UPDATE turns SET status = 'cancelled' WHERE status IN ('running', 'waiting');
-ALTER TABLE turns DROP COLUMN waiting""",
-        6: """
+ALTER TABLE turns DROP COLUMN waiting"""
+        ),
+        6: (
+            """
 CREATE TABLE notes (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, title TEXT NOT NULL, text TEXT NOT NULL,
     answer TEXT NOT NULL, created TEXT NOT NULL
 );
-CREATE INDEX notes_by_owner ON notes (owner, library, created)""",
-        7: """
+CREATE INDEX notes_by_owner ON notes (owner, library, created)"""
+        ),
+        7: (
+            """
 ALTER TABLE shares ADD COLUMN made_with TEXT NOT NULL DEFAULT '';
-UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner'""",
+UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner'"""
+        ),
         # Notes and watches were taken out of the page, and links to conversations after them.
         8: "DROP TABLE notes; DROP TABLE watches",
-        9: """
+        9: (
+            """
 DROP TABLE shares;
-CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL)""",
+CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL)"""
+        ),
         # Until here all keys for every library were one caller; if one is left, what they asked is its own.
-        10: f"""
+        10: (
+            f"""
 ALTER TABLE keys ADD COLUMN role TEXT NOT NULL DEFAULT 'own';
 UPDATE keys SET role = 'write' WHERE libraries IS NOT NULL;
 CREATE TABLE sessions (
@@ -138,6 +155,7 @@ CREATE TABLE added (
 UPDATE threads SET owner = 'key ' || ({_ONE_KEY} LIMIT 1)
     WHERE owner = 'owner' AND (SELECT count(*) FROM ({_ONE_KEY}) AS k) = 1;
 UPDATE runs SET owner = 'key ' || ({_ONE_KEY} LIMIT 1)
-    WHERE owner = 'owner' AND (SELECT count(*) FROM ({_ONE_KEY}) AS k) = 1""",
+    WHERE owner = 'owner' AND (SELECT count(*) FROM ({_ONE_KEY}) AS k) = 1"""
+        ),
     },
 )

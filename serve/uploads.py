@@ -55,11 +55,13 @@ def safe_name(name: str) -> str:
     if not stem:
         raise InputError(f"{name[:80]!r} is no file name", "rename the file")
     kept = f"{stem}.{ending}" if ending else stem
-    # Refused before it is accepted: a run would leave it out, and each server try it again. Without its dot `.env` is
-    # the name of no such file.
+    # Refused before it is accepted: a run would leave it out, and each server try it again. Without its dot
+    # `.env` is the name of no such file.
     named = hidden + kept
     if is_secret(kept) or is_secret(named):
-        raise InputError(f"{named[:80]!r} is the name of a key or password file, and those are never read", "rename it")
+        raise InputError(
+            f"{named[:80]!r} is the name of a key or password file, and those are never read", "rename it"
+        )
     return kept
 
 
@@ -80,7 +82,9 @@ def check(name: str, content: BinaryIO) -> None:
     """Refuse, with an InputError, a file that is too large, or has no name under which it is ever read."""
     limit = corpora_settings().max_file_mb
     if content.seek(0, os.SEEK_END) > limit << 20:
-        raise InputError(f"{name[:80]!r} is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out")
+        raise InputError(
+            f"{name[:80]!r} is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out"
+        )
     safe_name(name)
 
 

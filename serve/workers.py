@@ -31,7 +31,11 @@ _SILENT = 30
 
 
 def run_workers(
-    build: Callable[[], FastAPI], settings: ServeSettings, log: str, listener: socket.socket, tell: Callable[[], object]
+    build: Callable[[], FastAPI],
+    settings: ServeSettings,
+    log: str,
+    listener: socket.socket,
+    tell: Callable[[], object],
 ) -> bool:
     """Have several processes answer on one port until a signal; one that dies is started again.
 
@@ -63,7 +67,9 @@ class _Workers(Multiprocess):
 
     def _hear(self, number: int, _: object) -> None:
         self.signal_queue.append(number)
-        for process in self.processes:  # one that begins may be silent for long, and its parent waits: it wakes itself
+        for (
+            process
+        ) in self.processes:  # one that begins may be silent for long, and its parent waits: it wakes itself
             with suppress(OSError):
                 process.child_conn.send(False)
 

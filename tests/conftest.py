@@ -27,10 +27,13 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
 os.environ["LANGSMITH_TRACING"] = "false"
-for _name in [n for n in os.environ if n == "TAVILY_API_KEY" or (n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA")]:
+for _name in [
+    n for n in os.environ if n == "TAVILY_API_KEY" or (n.startswith("RAGWEAVE_") and n != "RAGWEAVE_DATA")
+]:
     del os.environ[_name]
 
-# A shell that runs the tests in the background has them ignore Ctrl-C, and what they start would inherit that.
+# A shell that runs the tests in the background has them ignore Ctrl-C, and what they start would inherit
+# that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -45,7 +48,11 @@ def _closed_network(monkeypatch: pytest.MonkeyPatch) -> None:
     connect = socket.socket.connect
 
     def guarded(self: socket.socket, address: Any) -> None:
-        if isinstance(address, tuple) and str(address[0]) not in _LOOPBACK and not str(address[0]).startswith("127."):
+        if (
+            isinstance(address, tuple)
+            and str(address[0]) not in _LOOPBACK
+            and not str(address[0]).startswith("127.")
+        ):
             raise OSError(f"a test tried to reach {address[0]}")
         connect(self, address)
 

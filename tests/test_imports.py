@@ -50,7 +50,8 @@ def test_every_import_of_a_shipped_module_is_declared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("requirement", "name"), [("psycopg[binary]>=3.2", "psycopg"), ("PyStemmer>=3", "pystemmer"), ("a_b ; x", "a-b")]
+    ("requirement", "name"),
+    [("psycopg[binary]>=3.2", "psycopg"), ("PyStemmer>=3", "pystemmer"), ("a_b ; x", "a-b")],
 )
 def test_names_of_distributions_have_one_form(requirement: str, name: str) -> None:
     assert named(requirement) == name

@@ -43,7 +43,8 @@ def ask(
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
     film: Annotated[
-        Path | None, typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4).")
+        Path | None,
+        typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4)."),
     ] = None,
     as_json: common.JsonOption = False,
 ) -> None:
@@ -75,7 +76,9 @@ def ask(
         from langgraph.checkpoint.memory import InMemorySaver
 
         options |= {"checkpointer": InMemorySaver(), "thread": "run"}
-    answer = answer_aloud(lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json)
+    answer = answer_aloud(
+        lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json
+    )
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
     if answer.abstained:

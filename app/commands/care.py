@@ -46,9 +46,14 @@ def repair_all(library: str | None, as_json: bool) -> None:
 def _print_repaired(one: Repaired) -> None:
     out, again = common.console(), " (the next `ragweave index` reads them)"
     out.print(f"Library {clean(one.library)}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
-    lines = [f"words of {counted(one.items, 'item')} and every index made anew, {counted(one.vectors, 'vector')} made"]
+    lines = [
+        f"words of {counted(one.items, 'item')} and every index made anew, {counted(one.vectors, 'vector')}"
+        " made"
+    ]
     lines += [f"{counted(one.stray, 'vector')} without an item removed"] if one.stray else []
     lines += [f"{counted(one.empty, 'source')} that held nothing forgotten{again}"] if one.empty else []
-    lines += [f"{counted(one.without_media, 'item')} whose stored picture is missing"] if one.without_media else []
+    lines += (
+        [f"{counted(one.without_media, 'item')} whose stored picture is missing"] if one.without_media else []
+    )
     for line in (*lines, *one.notes, f"free disk: {size(one.free)}"):
         out.print(f"  {clean(line)}", soft_wrap=True)

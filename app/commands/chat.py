@@ -34,7 +34,9 @@ _HELP = """/new        begin another conversation
 
 def chat(
     library: LibraryOption = None,
-    thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")
+    ] = None,
     last: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON for programs.")] = False,
@@ -96,7 +98,9 @@ class Conversation:
             if line:
                 self._turn(line)
         if self.turns:
-            self.out.print(f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True)
+            self.out.print(
+                f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True
+            )
 
     def _read(self) -> str | None:
         try:
@@ -147,7 +151,9 @@ class Conversation:
             self.out.print(f"Going on with {self.thread}.", style="dim")
         elif word == "/trace":
             self.trace = "" if self.trace else "short"
-            self.out.print("Telling the steps." if self.trace else "No longer telling the steps.", style="dim")
+            self.out.print(
+                "Telling the steps." if self.trace else "No longer telling the steps.", style="dim"
+            )
         else:
             self.out.print(_HELP)
 

@@ -28,7 +28,8 @@ T = TypeVar("T")
 logger = logging.getLogger("ragweave")
 
 LibraryOption = Annotated[
-    str | None, typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY.")
+    str | None,
+    typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -104,7 +105,9 @@ def waiting(words: str) -> contextlib.AbstractContextManager[object]:
     return err.status(words) if err.is_terminal else contextlib.nullcontext()
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()) -> None:
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()
+) -> None:
     """Print rows, at least one, under their columns' names, without lines; only a column of long cells is wrapped.
 
     Cells are clean text already; without any name of a column there is no header.

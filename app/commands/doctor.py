@@ -30,14 +30,16 @@ _TIGHT = 1_000_000_000
 
 
 def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Make the stores agree again, and compact them.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make the stores agree again, and compact them.")
+    ] = False,
     library: LibraryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what works here and what is off.
 
-    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will fail. With
-    --repair it says how the stores of one library, or of all, were before and are now.
+    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will
+    fail. With --repair it says how the stores of one library, or of all, were before and are now.
     """
     if repair:
         repair_all(library, as_json)
@@ -70,8 +72,13 @@ async def examine() -> list[Finding]:
         "words in pictures": _pictures,
         "web search": _web,
     }
-    python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
-    packages = ", ".join(f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb"))
+    python = (
+        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()}"
+        " cores"
+    )
+    packages = ", ".join(
+        f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb")
+    )
     found = [Finding("python", "ok", python), Finding("packages", "ok", packages)]
     for area, look in areas.items():
         try:
@@ -87,7 +94,11 @@ async def _home() -> list[Finding]:
     home = corpora_settings().home
     there = next(p for p in (home, *home.parents) if p.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        return [Finding("home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own")]
+        return [
+            Finding(
+                "home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own"
+            )
+        ]
     free = shutil.disk_usage(there).free
     what = f"{home}, {size(free)} free" + ("" if there == home else " (made at first use)")
     if free < _TIGHT:
@@ -172,5 +183,9 @@ async def _web() -> list[Finding]:
     if folder is not None and not folder.expanduser().is_dir():
         what = f"the folder {folder}, which stands in for the web, is not there"
         return [Finding("web search", "bad", what, "make it, or mend RAGWEAVE_WEB_FOLDER")]
-    use = {"off": "not used unless a run asks for it", "ask": "used after consent", "auto": "used when needed"}
+    use = {
+        "off": "not used unless a run asks for it",
+        "ask": "used after consent",
+        "auto": "used when needed",
+    }
     return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]

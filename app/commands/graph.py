@@ -19,10 +19,14 @@ def graph(
     preset: Annotated[
         str | None, typer.Option("--preset", metavar="NAME", help="The graph and the settings of a paper.")
     ] = None,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")] = False,
+    mermaid: Annotated[
+        bool, typer.Option("--mermaid", help="Print Mermaid text, which many editors draw.")
+    ] = False,
     entities: Annotated[
         Path | None,
-        typer.Option("--entities", metavar="FILE", help="Write the entity graph of a library to this GraphML file."),
+        typer.Option(
+            "--entities", metavar="FILE", help="Write the entity graph of a library to this GraphML file."
+        ),
     ] = None,
     library: LibraryOption = None,
     as_json: JsonOption = False,
@@ -60,7 +64,8 @@ def write_entities(library: str, to: Path) -> None:
     found = entity_graph(catalog, catalog.library(library).id)
     if not found:
         raise InputError(
-            f"Library {library!r} has no entity graph", "set RAGWEAVE_ENTITIES=llm and a chat model, and index again"
+            f"Library {library!r} has no entity graph",
+            "set RAGWEAVE_ENTITIES=llm and a chat model, and index again",
         )
     export(found, to)
     typer.echo(f"Wrote {to}: {counted(len(found), 'node')}, {counted(found.size(), 'edge')}.")

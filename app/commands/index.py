@@ -51,26 +51,34 @@ def index(
     as_json: JsonOption = False,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on, and index whatever changes.")] = False,
     loader: Annotated[
-        str, typer.Option("--loader", metavar="KIND", help="Read exports of chats or notes; `list` tells the kinds.")
+        str,
+        typer.Option(
+            "--loader", metavar="KIND", help="Read exports of chats or notes; `list` tells the kinds."
+        ),
     ] = "",
     embed: Annotated[
-        str, typer.Option("--embed", metavar="NAME", help="Give the library this encoder, as RAGWEAVE_EMBED names it.")
+        str,
+        typer.Option(
+            "--embed", metavar="NAME", help="Give the library this encoder, as RAGWEAVE_EMBED names it."
+        ),
     ] = "",
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Forget files that are gone, even if they are most of a folder's.")
+        bool,
+        typer.Option("--yes", "-y", help="Forget files that are gone, even if they are most of a folder's."),
     ] = False,
     ray: Annotated[
-        str, typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local.")
+        str,
+        typer.Option("--ray", metavar="ADDRESS", help="Have a Ray cluster read: auto, HOST:PORT or local."),
     ] = "",
 ) -> None:
     """Read files and folders into a library.
 
-    Texts come first: the library can be asked while pictures and recordings are still read. The next run reads only
-    what has changed. Hidden files, files that look like secrets, and what .gitignore and .ragweaveignore name are left
-    out. Files that are gone are forgotten; if they are most of a folder's, the command asks first, and without a
-    terminal it keeps them unless --yes is given. Files that cannot be read are listed with the reason; exit code 2 if
-    none could be read. --embed makes the vectors anew of the stored text and needs no path; the old ones serve until
-    the new ones are complete.
+    Texts come first: the library can be asked while pictures and recordings are still read. The next run
+    reads only what has changed. Hidden files, files that look like secrets, and what .gitignore and
+    .ragweaveignore name are left out. Files that are gone are forgotten; if they are most of a folder's, the
+    command asks first, and without a terminal it keeps them unless --yes is given. Files that cannot be read
+    are listed with the reason; exit code 2 if none could be read. --embed makes the vectors anew of the
+    stored text and needs no path; the old ones serve until the new ones are complete.
     """
     if loader == "list":
         _list_loaders(as_json=as_json)
@@ -108,7 +116,9 @@ def _run(
     watcher = Watcher(console(stderr=True), shown=shown)
     with watcher:
         report = run(
-            api.aindex(paths, library, on_event=watcher.event, loader=loader, encoder=encoder, forgets=forgets),
+            api.aindex(
+                paths, library, on_event=watcher.event, loader=loader, encoder=encoder, forgets=forgets
+            ),
             stopped="What was stored stays; the same command goes on where this one ended.",
         )
     if shown:
@@ -121,7 +131,9 @@ def _nothing_there(paths: Sequence[str], report: Report) -> InputError:
     closed = [(path, why) for path, why in report.skipped if why.startswith("it cannot be")]
     if closed:
         path, why = closed[0]
-        return InputError(f"{short_path(path)} could not be read: {clean(why)}", "give your user the right to read it")
+        return InputError(
+            f"{short_path(path)} could not be read: {clean(why)}", "give your user the right to read it"
+        )
     where = listed([short_path(path) for path in paths])
     left_out = "; what was left out is named above" if report.skipped else ""
     return InputError(f"there is no file to read in {where}", f"name a folder that holds files{left_out}")
@@ -176,14 +188,18 @@ def _watch(paths: Sequence[Path], library: str, loader: str, *, quiet: bool, as_
         over()
         complain(error)
 
-    work = watch(paths, library, on_report=told, on_error=failed, on_event=event, models=at_indexing(), loader=loader)
+    work = watch(
+        paths, library, on_report=told, on_error=failed, on_event=event, models=at_indexing(), loader=loader
+    )
     try:
         run(work, stopped="What was indexed stays.")
     finally:
         over()
 
 
-def print_report(out: Console, report: Report, changed: Sequence[str], removed: Sequence[str], *, full: bool) -> None:
+def print_report(
+    out: Console, report: Report, changed: Sequence[str], removed: Sequence[str], *, full: bool
+) -> None:
     """Print what a run did: counts first, then what was left out and what failed, by their reasons.
 
     The `full` one names every file.
@@ -206,7 +222,9 @@ def print_report(out: Console, report: Report, changed: Sequence[str], removed: 
     for row in report.spent:
         cost = f", {row.cost:.2f} at your rates" if row.cost else ""
         tokens = row.input_tokens + row.output_tokens
-        out.print(f"{_ASKED[row.node]} by {row.model}: {counted(row.calls, 'call')}, {tokens:,} tokens{cost}.")
+        out.print(
+            f"{_ASKED[row.node]} by {row.model}: {counted(row.calls, 'call')}, {tokens:,} tokens{cost}."
+        )
     for title, some, style in (
         ("Read", [(path, "") for path in sorted(changed)] if full else [], None),
         ("Read in part", sorted(report.partial), "yellow"),
@@ -230,7 +248,9 @@ def _by_kind(paths: Sequence[str]) -> str:
     kinds = Counter(Path(path).suffix.lower() or "without a suffix" for path in paths).most_common()
     others = sum(n for _, n in kinds[_KINDS:])
     return clean(
-        listed([f"{n:,} {kind}" for kind, n in kinds[:_KINDS]] + ([counted(others, "other")] if others else []))
+        listed(
+            [f"{n:,} {kind}" for kind, n in kinds[:_KINDS]] + ([counted(others, "other")] if others else [])
+        )
     )
 
 

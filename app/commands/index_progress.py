@@ -70,7 +70,9 @@ class Watcher:
         self._pictures: dict[str, float] = {}
         self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
         self._live: AbstractContextManager[object] = (
-            Live(get_renderable=self.shown, console=err, transient=True) if shown and err.is_terminal else nullcontext()
+            Live(get_renderable=self.shown, console=err, transient=True)
+            if shown and err.is_terminal
+            else nullcontext()
         )
 
     def __enter__(self) -> Watcher:
@@ -147,7 +149,9 @@ class Watcher:
 
     def _under_way(self, kind: str) -> float:
         if kind == "picture":
-            return sum(min(n, self._left[path][1]) for path, n in self._pictures.items() if path in self._left)
+            return sum(
+                min(n, self._left[path][1]) for path, n in self._pictures.items() if path in self._left
+            )
         return sum(share for _, share in self._recordings.values()) if kind == "recording" else 0.0
 
     def _line(self) -> str:
@@ -166,9 +170,14 @@ class Watcher:
                 share = min(1.0, (bar.done + under_way) / bar.total)
                 name = f"{kind.capitalize()}s"
                 table.add_row(Text(name), ProgressBar(1.0, share, width=20), Text(bar.told(under_way)))
-        rows = [*self._over, *sorted(self._recordings.items(), key=lambda row: not row[1][1])]  # those that wait last
+        rows = [
+            *self._over,
+            *sorted(self._recordings.items(), key=lambda row: not row[1][1]),
+        ]  # those that wait last
         for path, (state, share) in rows[:_ROWS]:
-            table.add_row(Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state))
+            table.add_row(
+                Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state)
+            )
         if len(rows) > _ROWS:
             table.add_row(Text(f"  and {counted(len(rows) - _ROWS, 'recording')} more, waiting"))
         return table

@@ -23,11 +23,16 @@ keys = typer.Typer(
     rich_markup_mode=None,
     cls=Grouped,
 )
-KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Id of the key, as `ragweave keys list` shows it.")]
-LibrariesOption = Annotated[
-    list[str] | None, typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated.")
+KeyArgument = Annotated[
+    str, typer.Argument(metavar="KEY", help="Id of the key, as `ragweave keys list` shows it.")
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Open all libraries, those included that are made later.")]
+LibrariesOption = Annotated[
+    list[str] | None,
+    typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated."),
+]
+AllOption = Annotated[
+    bool, typer.Option("--all", help="Open all libraries, those included that are made later.")
+]
 RoleOption = Annotated[
     str | None,
     typer.Option("--role", help="read (ask and open), write (also add files) or own (also remove any file)."),
@@ -49,8 +54,8 @@ def create(
 ) -> None:
     """Make a key and print it once; only its hash is kept.
 
-    Without --role it is `write` for some libraries and `own` for all. From the first key on, every request to the
-    server needs one.
+    Without --role it is `write` for some libraries and `own` for all. From the first key on, every request to
+    the server needs one.
     """
     if bool(library) == everything:
         raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
@@ -58,7 +63,9 @@ def create(
     key, secret = _keys().create(name, ids, _role(role))
     typer.echo(secret)
     opens = "all libraries" if everything else "library " + ", ".join(library or [])
-    typer.echo(f"Key {key.id} opens {opens} with the role {key.role}. It is shown only now; keep it.", err=True)
+    typer.echo(
+        f"Key {key.id} opens {opens} with the role {key.role}. It is shown only now; keep it.", err=True
+    )
 
 
 @keys.command("list")
@@ -78,11 +85,18 @@ def list_keys(as_json: JsonOption = False) -> None:
     heads = ("id", "name", "role", "opens", "conversations", "browsers", "created", "last used")
     print_table(heads, [_row(key, names) for key in found])
     if left := held.left_by_owner():
-        typer.echo(f"{left} conversations from before the keys belong to none: ragweave keys give owner KEY", err=True)
+        typer.echo(
+            f"{left} conversations from before the keys belong to none: ragweave keys give owner KEY",
+            err=True,
+        )
 
 
 def _row(key: Key, names: dict[str, str]) -> tuple[str, ...]:
-    opens = "all" if key.libraries is None else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
+    opens = (
+        "all"
+        if key.libraries is None
+        else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
+    )
     state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
     counts = str(key.conversations), str(key.sessions)
     return key.id, clean(key.name), key.role, clean(opens), *counts, key.created[:10], state
@@ -108,14 +122,19 @@ def edit(
 def rotate(id: KeyArgument) -> None:
     """Give a key a new secret and print it once; the old one opens nothing any more, and its conversations stay."""
     typer.echo(_keys().rotate(id))
-    typer.echo(f"Key {id} has a new secret, and its browsers are logged out. It is shown only now; keep it.", err=True)
+    typer.echo(
+        f"Key {id} has a new secret, and its browsers are logged out. It is shown only now; keep it.",
+        err=True,
+    )
 
 
 @keys.command()
 def revoke(id: KeyArgument) -> None:
     """End a key at once, also in a server that is running; its conversations stay."""
     _keys().revoke(id)
-    typer.echo(f"Key {id} opens nothing any more. `ragweave keys rotate {id}` brings it back with another secret.")
+    typer.echo(
+        f"Key {id} opens nothing any more. `ragweave keys rotate {id}` brings it back with another secret."
+    )
 
 
 @keys.command()
@@ -126,7 +145,9 @@ def logout(id: KeyArgument) -> None:
 
 @keys.command()
 def give(
-    id: Annotated[str, typer.Argument(metavar="FROM", help="Id of a key, or `owner` for what was asked before keys.")],
+    id: Annotated[
+        str, typer.Argument(metavar="FROM", help="Id of a key, or `owner` for what was asked before keys.")
+    ],
     to: Annotated[str, typer.Argument(metavar="TO", help="Id of the key that gets the conversations.")],
 ) -> None:
     """Give the conversations of a key to another one."""

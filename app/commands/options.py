@@ -23,25 +23,35 @@ ModeOption = Annotated[
     ),
 ]
 WebOption = Annotated[
-    str | None, typer.Option("--web", metavar="off|ask|auto", help="Web search: never, after consent, when needed.")
+    str | None,
+    typer.Option("--web", metavar="off|ask|auto", help="Web search: never, after consent, when needed."),
 ]
 TraceOption = Annotated[
-    str, typer.Option("--trace", metavar="[full]", help="Tell the steps that mattered (-t for short), or every one.")
+    str,
+    typer.Option(
+        "--trace", metavar="[full]", help="Tell the steps that mattered (-t for short), or every one."
+    ),
 ]
 """A word or none, which the parser cannot tell from a question: see `with_trace`."""
-GraphOption = Annotated[str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")]
+GraphOption = Annotated[
+    str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")
+]
 LENGTHS = {"short": 1, "paragraph": 6, "report": 30}
 """Sentences of an answer, by its length in words."""
 Length = Annotated[
     str | None,
     typer.Option(
-        "--length", metavar="|".join(LENGTHS), help="How long an answer of a chat model may be; default: 3 sentences."
+        "--length",
+        metavar="|".join(LENGTHS),
+        help="How long an answer of a chat model may be; default: 3 sentences.",
     ),
 ]
 TopK = Annotated[int | None, typer.Option("--top-k", help="Items kept per round, 1 to 50.")]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any other knob of docs/configuration.md; may be repeated."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Any other knob of docs/configuration.md; may be repeated."
+    ),
 ]
 PresetOption = Annotated[
     str | None,
@@ -57,18 +67,27 @@ EffortOption = Annotated[
 ]
 Video = Annotated[
     list[str] | None,
-    typer.Option("--video", metavar="NAME", help="Only this recording: file name, title or id; may be repeated."),
+    typer.Option(
+        "--video", metavar="NAME", help="Only this recording: file name, title or id; may be repeated."
+    ),
 ]
 Folder = Annotated[str | None, typer.Option("--in", metavar="FOLDER", help="Only what lies in this folder.")]
-From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Only from here on, as 12:30 or seconds.")]
+From = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="Only from here on, as 12:30 or seconds.")
+]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only up to here, as 15:00 or seconds.")]
 Choice = Annotated[
-    list[str] | None, typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated.")
+    list[str] | None,
+    typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated."),
 ]
 
-Strict = Annotated[bool | None, typer.Option("--strict", help="Leave out what a chat model wrote and is not verified.")]
+Strict = Annotated[
+    bool | None, typer.Option("--strict", help="Leave out what a chat model wrote and is not verified.")
+]
 MaxCalls = Annotated[int | None, typer.Option("--max-calls", help="Chat model calls this may take.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", help="Money this may cost, in the unit of your rates.")]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost", help="Money this may cost, in the unit of your rates.")
+]
 MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", help="Seconds this may take.")]
 
 

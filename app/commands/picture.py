@@ -35,15 +35,17 @@ def told_of(item: Item) -> list[tuple[str, str]]:
         "words": "Words in it",
         "around": "Text around it",
     }
-    return [(names[p], text) for p in PARTS if (text := part(item, p))] or [("", "Nothing is written about it.")]
+    return [(names[p], text) for p in PARTS if (text := part(item, p))] or [
+        ("", "Nothing is written about it.")
+    ]
 
 
 def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, launch: bool) -> None:
     """Write the clip or picture of an item to a file, or open it.
 
-    A file that ends as a picture does gets the stored frame of a recording. Where the recording is gone, the frame
-    stands in for the clip, and a line says so. Without a file to write it goes into a temporary folder; `launch` opens
-    it with the program of this machine.
+    A file that ends as a picture does gets the stored frame of a recording. Where the recording is gone, the
+    frame stands in for the clip, and a line says so. Without a file to write it goes into a temporary folder;
+    `launch` opens it with the program of this machine.
     """
     if to is not None and not to.absolute().parent.is_dir():
         raise InputError(f"There is no folder {to.absolute().parent}", "make it, or name another file")
@@ -53,9 +55,13 @@ def hand_out(item: Item, locator: Locator, library_id: str, to: Path | None, lau
     written = written or _picture(locator, library_id, target)
     if written is None and not moving and _is_recording(item):
         other = target.with_suffix(".m4a").name
-        raise InputError("There is no picture of it", f"a name that ends in .m4a or .mp4 gives its sound: --to {other}")
+        raise InputError(
+            "There is no picture of it", f"a name that ends in .m4a or .mp4 gives its sound: --to {other}"
+        )
     if written is None:
-        raise InputError("There is neither a clip nor a picture of it", "its text is all there is: leave out --to")
+        raise InputError(
+            "There is neither a clip nor a picture of it", "its text is all there is: leave out --to"
+        )
     typer.echo(f"Wrote {written}")
     if launch and typer.launch(str(written), wait=True):
         raise InputError("This machine has no program that opens it", f"open it yourself: {written}")
@@ -88,7 +94,8 @@ def _clip(item: Item, to: Path) -> Path | None:
         written, seconds = cut_clip(Path(where["file"]), start, end, to)
         if seconds < end - start - _MISSING:
             typer.echo(
-                f"It has {seconds:.1f} of {end - start:.1f} seconds: the recording holds no more there", err=True
+                f"It has {seconds:.1f} of {end - start:.1f} seconds: the recording holds no more there",
+                err=True,
             )
         return written
     except InputError:
@@ -131,5 +138,7 @@ def _framed(stored: bytes, box: list[float]) -> bytes:
     image = Image.fromarray(load(stored))
     width = max(2, round(max(image.size) / 250))
     x0, y0, x1, y1 = box
-    ImageDraw.Draw(image).rectangle((x0 - width, y0 - width, x1 + width, y1 + width), outline=_FRAME, width=width)
+    ImageDraw.Draw(image).rectangle(
+        (x0 - width, y0 - width, x1 + width, y1 + width), outline=_FRAME, width=width
+    )
     return jpeg(np.asarray(image), quality=92)

@@ -18,7 +18,17 @@ from ragweave.app.commands.common import (
     run,
     waiting,
 )
-from ragweave.app.commands.options import Folder, From, Set, To, TopK, Video, build_context, read_question, scope
+from ragweave.app.commands.options import (
+    Folder,
+    From,
+    Set,
+    To,
+    TopK,
+    Video,
+    build_context,
+    read_question,
+    scope,
+)
 from ragweave.app.render import Lines, print_evidence
 
 if TYPE_CHECKING:
@@ -50,7 +60,9 @@ def search(
     elif found:
         print_evidence(console(), found, lines)
     else:
-        typer.echo("Nothing in this library matches." if run(_holds(context.library)) else fill_it(context.library))
+        typer.echo(
+            "Nothing in this library matches." if run(_holds(context.library)) else fill_it(context.library)
+        )
     if not found:
         raise typer.Exit(EXIT_ABSTAINED)
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def serve(
     host: Annotated[
-        str | None, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only.")
+        str | None,
+        typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only."),
     ] = None,
     port: Annotated[
         int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")
@@ -63,7 +64,9 @@ def serve(
         if app is not None:
             typer.echo(place)
             settle()
-            uvicorn.Server(config_of(app, settings.shutdown_seconds, settings.proxies)).run(sockets=[listener])
+            uvicorn.Server(config_of(app, settings.shutdown_seconds, settings.proxies)).run(
+                sockets=[listener]
+            )
         elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, place)):
             raise typer.Exit(1)
     typer.echo("Stopped.")
@@ -72,7 +75,9 @@ def serve(
 def mcp(
     library: Annotated[
         list[str] | None,
-        typer.Option("--library", "-l", metavar="NAME", help="Library to open, and no other; may be repeated."),
+        typer.Option(
+            "--library", "-l", metavar="NAME", help="Library to open, and no other; may be repeated."
+        ),
     ] = None,
 ) -> None:
     """Serve tools to an assistant over standard input and output (MCP).
@@ -132,7 +137,8 @@ def check_keys(settings: ServeSettings) -> None:
     if is_exposed(settings) and all(key.revoked for key in keys):
         if not is_exposed(settings.model_copy(update={"names": ""})):
             raise InputError(
-                f"RAGWEAVE_SERVE_NAMES lets other machines in by {settings.names.strip()!r}, and there is no API key",
+                f"RAGWEAVE_SERVE_NAMES lets other machines in by {settings.names.strip()!r}, and there is no"
+                " API key",
                 "make one with: ragweave keys create NAME --all, or unset RAGWEAVE_SERVE_NAMES",
             )
         raise InputError(

@@ -1,4 +1,7 @@
-"""`ragweave setup`: the guided step to quality, a part at a time. Nothing is downloaded or written without a yes."""
+"""`ragweave setup`: the guided step to quality, a part at a time.
+
+Nothing is downloaded or written without a yes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from ragweave.models.offers import PARTS, PartName
 
 def setup(
     parts: Annotated[
-        list[str] | None, typer.Argument(metavar="PARTS", help=f"Of {', '.join(PARTS)}; default: all of them.")
+        list[str] | None,
+        typer.Argument(metavar="PARTS", help=f"Of {', '.join(PARTS)}; default: all of them."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Take the recommended model of each part that has none.")
@@ -25,16 +29,24 @@ def setup(
     model: Annotated[
         str, typer.Option("--model", metavar="NAME", help="Take this model, such as openai:gpt-4o-mini.")
     ] = "",
-    url: Annotated[str, typer.Option("--url", metavar="URL", help="Where it is served, usually ending in /v1.")] = "",
-    key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="Environment variable with its key.")] = "",
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Where it is served, usually ending in /v1.")
+    ] = "",
+    key: Annotated[
+        str, typer.Option("--key", metavar="VARIABLE", help="Environment variable with its key.")
+    ] = "",
     remove: Annotated[bool, typer.Option("--remove", help="Go back to what ships.")] = False,
-    paper: Annotated[str, typer.Option("--paper", metavar="NAME", help="Fetch what a paper's authors published.")] = "",
-    weights: Annotated[str, typer.Option("--weights", help="With --paper: a folder, or a copy on the hub.")] = "",
+    paper: Annotated[
+        str, typer.Option("--paper", metavar="NAME", help="Fetch what a paper's authors published.")
+    ] = "",
+    weights: Annotated[
+        str, typer.Option("--weights", help="With --paper: a folder, or a copy on the hub.")
+    ] = "",
 ) -> None:
     """Set up better models, one part at a time: what is here, what can be downloaded, or one that you name.
 
-    Each is named with its size and licence, tried with one call, and written to your own settings after a yes. The
-    environment and a `.env` file in the working folder count before them.
+    Each is named with its size and licence, tried with one call, and written to your own settings after a
+    yes. The environment and a `.env` file in the working folder count before them.
     """
     from ragweave.app import guide
     from ragweave.models.offered import named, variables

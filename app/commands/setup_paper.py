@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def set_up_paper(paper: str, weights: str, yes: bool) -> None:
     """Fetch the weights of a paper one after the other, each after a yes, and write their settings to the user's own.
 
-    `weights` names a copy in place of the first: a folder, or OWNER/NAME of the hub, with a commit or without.
+    `weights` names a copy in place of the first: a folder, or OWNER/NAME of the hub, with a commit or
+    without.
 
     Raises:
         InputError: there is no such paper, or its weights have to be fetched by hand.
@@ -43,7 +44,8 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
     if not (named or wanted.repo):
         raise InputError(
             f"the authors publish their {wanted.what} at {wanted.page}, which has no revisions to hold",
-            f"download it, then: ragweave setup --paper {paper} --weights FOLDER (or a copy on the hub: OWNER/NAME)",
+            f"download it, then: ragweave setup --paper {paper} --weights FOLDER (or a copy on the hub:"
+            " OWNER/NAME)",
         )
     from ragweave.models.paper_weights import resolve
 
@@ -51,8 +53,8 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
     settings = ", ".join(wanted.settings)
     typer.echo(
         clean(
-            f"{wanted.what}: {found.repo} at {found.commit}, {found.bytes / 1e6:,.0f} MB, licence {found.licence}; "
-            f"sets {settings}."
+            f"{wanted.what}: {found.repo} at {found.commit}, {found.bytes / 1e6:,.0f} MB, licence"
+            f" {found.licence}; sets {settings}."
         )
     )
     if not (yes or typer.confirm("Download it?")):

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ragweave.corpora.types import Item
 
 sources = typer.Typer(
-    help="List, show or remove the files of a library.", invoke_without_command=True, rich_markup_mode=None, cls=Grouped
+    help="List, show or remove the files of a library.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    cls=Grouped,
 )
 library = typer.Typer(
     help="List, create, rename, set up or delete libraries.",
@@ -31,12 +34,15 @@ library = typer.Typer(
     cls=Grouped,
 )
 
-SourceArgument = Annotated[str, typer.Argument(metavar="SOURCE", help="Path, name, id, or the first letters of an id.")]
+SourceArgument = Annotated[
+    str, typer.Argument(metavar="SOURCE", help="Path, name, id, or the first letters of an id.")
+]
 _NAMED = 3
 """Files that a question or a message names."""
 
 SourcesArgument = Annotated[
-    list[str], typer.Argument(metavar="SOURCE...", help="Paths of files or folders, names, ids or their first letters.")
+    list[str],
+    typer.Argument(metavar="SOURCE...", help="Paths of files or folders, names, ids or their first letters."),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -57,10 +63,18 @@ def list_sources(library: LibraryOption = None, as_json: JsonOption = False) -> 
         return
     rows = []
     for s in found:
-        same = f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
+        same = (
+            f"\nand {counted(len(s.paths) - 1, 'more path')} with the same bytes" if len(s.paths) > 1 else ""
+        )
         note = f"\n{s.status}: {'; '.join(filter(None, (s.reason, *s.warnings)))}" if s.status != "ok" else ""
         rows.append(
-            (s.id[:8], s.kind, str(s.items), size(s.bytes, precision=0), short_path(s.path) + same + clean(note))
+            (
+                s.id[:8],
+                s.kind,
+                str(s.items),
+                size(s.bytes, precision=0),
+                short_path(s.path) + same + clean(note),
+            )
         )
     if rows:
         common.print_table(("id", "kind", "items", "size", "source"), rows, right=("items", "size"))
@@ -108,7 +122,9 @@ def remove_sources(wanted: SourcesArgument, library: LibraryOption = None, yes: 
     name = library_name(library)
     opened = run(open_library(name))
     held = run(opened.sources())
-    found = list({s.id: s for each in wanted for s in _below(held, each) or [pick(held, each, name)]}.values())
+    found = list(
+        {s.id: s for each in wanted for s in _below(held, each) or [pick(held, each, name)]}.values()
+    )
     paths = _some([s.path for s in found])
     home = corpora_settings().home
     sent = _some([str(p) for s in found for p in uploaded(home, opened.id, s.paths)])
@@ -122,8 +138,12 @@ def show(
     id: Annotated[str, typer.Argument(help="Id that stands beside a citation or a search result.")],
     library: LibraryOption = None,
     as_json: JsonOption = False,
-    to: Annotated[Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")] = None,
-    sheet: Annotated[Path | None, typer.Option("--sheet", help="Write a contact sheet of its seconds here.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--to", help="Write its clip, frame or picture to this file.")
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--sheet", help="Write a contact sheet of its seconds here.")
+    ] = None,
     launch: Annotated[bool, typer.Option("--open", help="Open its clip, frame or picture.")] = False,
 ) -> None:
     """Print the cited text with its place and its picture; write or open its clip, frame or picture."""
@@ -143,7 +163,9 @@ def show(
             f"library {name!r} holds nothing with the id {id!r}", "copy the id as `ragweave search` prints it"
         )
     start, dash, end = part.partition("-")
-    locator = item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
+    locator = (
+        item.locate(int(start), int(end)) if dash and start.isdigit() and end.isdigit() else item.locator
+    )
     if sheet is not None:
         hand_out_sheet(locator, sheet.expanduser().absolute())
         return
@@ -213,7 +235,9 @@ def set_library(
     name: str,
     recency: Annotated[
         str | None,
-        typer.Option(metavar="auto|on|off", help="Prefer newer documents where a question asks for it, always, never."),
+        typer.Option(
+            metavar="auto|on|off", help="Prefer newer documents where a question asks for it, always, never."
+        ),
     ] = None,
     half_life: Annotated[
         float | None,
@@ -244,12 +268,15 @@ def copy(
             help="postgresql://USER:PASSWORD@HOST/NAME, or sqlite for the files of this home.",
         ),
     ],
-    replace: Annotated[bool, typer.Option("--replace", help="Put it in the place of an earlier copy.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Put it in the place of an earlier copy.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Copy a library between this home and a database, with its ids and vectors.
 
-    Media, uploads and conversations stay where they are. RAGWEAVE_DATABASE_URL says which one is used from then on.
+    Media, uploads and conversations stay where they are. RAGWEAVE_DATABASE_URL says which one is used from
+    then on.
     """
     from ragweave.corpora.store.transfer import FILES, copy_library
 
@@ -280,7 +307,9 @@ def delete(name: str, yes: YesOption = False) -> None:
     common.confirm(f"Delete library {name} with {goes} (conversations of `ragweave chat` stay)?", yes)
     run(_delete(name))
     if sent:
-        typer.echo(f"Deleted library {name} with {counted(sent, 'uploaded file')}; other files are where they were.")
+        typer.echo(
+            f"Deleted library {name} with {counted(sent, 'uploaded file')}; other files are where they were."
+        )
     else:
         typer.echo(f"Deleted library {name}; the files it was made from are where they were.")
 
@@ -320,7 +349,8 @@ async def _delete(name: str) -> None:
     from ragweave.serve.database import Database
 
     path = corpora_settings().home / "serve.sqlite"
-    # Opened first: tables that cannot be used keep the library as well, for later nobody would find its conversations.
+    # Opened first: tables that cannot be used keep the library as well, for later nobody would find its
+    # conversations.
     tables = Database(path) if corpora_settings().database or path.exists() else None
     id = await delete_library(name)
     if tables is not None:

@@ -28,7 +28,11 @@ def start() -> None:
         step = 'ragweave ask "...": answers; `ragweave serve` opens the page'
     typer.echo(f"home       {short_path(str(home))}{'' if home.is_dir() else ' (made at first use)'}")
     typer.echo(f"libraries  {listed([*libraries[:_LISTED], *rest]) or 'none yet'}")
-    who = f"written by {settings.chat}" if settings.chat else "quotes of the closest passages; no chat model is set up"
+    who = (
+        f"written by {settings.chat}"
+        if settings.chat
+        else "quotes of the closest passages; no chat model is set up"
+    )
     typer.echo(clean(f"answers    {who}"))
     typer.echo(f"next       {step}")
     typer.echo("\n`ragweave --help` lists the commands.")

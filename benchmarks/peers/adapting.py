@@ -1,12 +1,12 @@
 """How an adapter is driven, in the peer's own environment: standard library alone.
 
-    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process, "cpu": seconds}
-    adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl
-    adapter.py find STORE WIDTH < questions.jsonl > found.jsonl
-    adapter.py turns STORE - < rounds.jsonl > answers.jsonl      a line is {"width", "rows": questions}; ends with stdin
+    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process, "cpu":
+    seconds} adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl adapter.py find STORE WIDTH <
+    questions.jsonl > found.jsonl adapter.py turns STORE - < rounds.jsonl > answers.jsonl      a line is
+    {"width", "rows": questions}; ends with stdin
 
-A question is {"id", "question", "previous"}; an answer {"id", "answer", "read", "seconds"}, files in the order of the
-numbers that the answer cites. What fails is told as {"id", "error"}.
+A question is {"id", "question", "previous"}; an answer {"id", "answer", "read", "seconds"}, files in the
+order of the numbers that the answer cites. What fails is told as {"id", "error"}.
 """
 
 from __future__ import annotations
@@ -65,7 +65,12 @@ async def serve(index: Callable[[Path, Path], Any], asker: Callable[[Path], Any]
         room, began, spent = asyncio.Semaphore(width), time.perf_counter(), time.process_time()
         await asyncio.gather(*(one(row, room) for row in rows))
         mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-        took = {"seconds": time.perf_counter() - began, "cpu": time.process_time() - spent, "opening": spent, "mb": mb}
+        took = {
+            "seconds": time.perf_counter() - began,
+            "cpu": time.process_time() - spent,
+            "opening": spent,
+            "mb": mb,
+        }
         print(json.dumps({"id": "", **took}), flush=True)
 
     if verb == "turns":

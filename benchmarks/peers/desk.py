@@ -1,8 +1,8 @@
 """The model and the encoder that every program beside Ragweave is given, as one OpenAI-compatible server on loopback.
 
-Embeddings come from Ragweave's own encoder, so that no program finds more because of its vectors. Chat replies come
-after a fixed latency from a script that plays every prompt's part without knowing anything, or from the server that
-`upstream` names, whose replies somebody writes. Every call is counted.
+Embeddings come from Ragweave's own encoder, so that no program finds more because of its vectors. Chat
+replies come after a fixed latency from a script that plays every prompt's part without knowing anything, or
+from the server that `upstream` names, whose replies somebody writes. Every call is counted.
 """
 
 from __future__ import annotations
@@ -23,12 +23,21 @@ def scripted(prompt: str) -> str:
     """Play a prompt's part: every document is relevant, and the first one answers."""
     if "high_level_keywords" in prompt:
         return json.dumps(
-            {"high_level_keywords": ["library"], "low_level_keywords": re.findall(r"[A-Za-z]{4,}", prompt)[-8:]}
+            {
+                "high_level_keywords": ["library"],
+                "low_level_keywords": re.findall(r"[A-Za-z]{4,}", prompt)[-8:],
+            }
         )
     if "executive_summary" in prompt:
         findings = [{"summary": "They are named together.", "explanation": "The texts name them together."}]
         return json.dumps(
-            {"title": "Names", "summary": "Names.", "rating": 1, "rating_explanation": "None.", "findings": findings}
+            {
+                "title": "Names",
+                "summary": "Names.",
+                "rating": 1,
+                "rating_explanation": "None.",
+                "findings": findings,
+            }
         )
     if "---Data tables---" in prompt:
         return f"{first_sentence(prompt)}."
@@ -53,7 +62,9 @@ def graph_of(prompt: str) -> str:
     words = list(dict.fromkeys(re.findall(r"\b[A-Z][a-z]{3,}\b", prompt[-4_000:])))[:6]
     if "<|>" in prompt:  # nano-graphrag
         made = [f'("entity"<|>"{w}"<|>"concept"<|>"{w} is named in the text.")' for w in words]
-        made += [f'("relationship"<|>"{a}"<|>"{b}"<|>"They are named together."<|>5)' for a, b in pairwise(words)]
+        made += [
+            f'("relationship"<|>"{a}"<|>"{b}"<|>"They are named together."<|>5)' for a, b in pairwise(words)
+        ]
         return "##\n".join(made) + "<|COMPLETE|>"
     made = [f"entity<|#|>{w}<|#|>concept<|#|>{w} is named in the text." for w in words]
     made += [f"relation<|#|>{a}<|#|>{b}<|#|>near<|#|>They are named together." for a, b in pairwise(words)]
@@ -70,7 +81,10 @@ def first_sentence(prompt: str) -> str:
 
 
 class Desk(ScriptedServer):
-    """The server, within `with`. `calls` holds (tokens in, tokens out) of each call, at four characters a token."""
+    """The server, within `with`.
+
+    `calls` holds (tokens in, tokens out) of each call, at four characters a token.
+    """
 
     def __init__(self, latency: float = 0.2, upstream: str = "", key: str = "peer") -> None:
         from ragweave.models.embed import encoder

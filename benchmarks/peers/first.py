@@ -1,8 +1,9 @@
 """The first minute: from a fresh folder to a cited answer, with a key and without: `first.py [PEER ...]`.
 
-After `run.py build`, whose seconds are part of it. `examples/library` is indexed and asked one question, each by a
-process of its own, once beside the scripted model (a key) and once with no server and no key. Typed commands and lines
-of a program are counted as TYPED and the adapters have them. Kept as run.py keeps its figures.
+After `run.py build`, whose seconds are part of it. `examples/library` is indexed and asked one question, each
+by a process of its own, once beside the scripted model (a key) and once with no server and no key. Typed
+commands and lines of a program are counted as TYPED and the adapters have them. Kept as run.py keeps its
+figures.
 """
 
 from __future__ import annotations
@@ -55,9 +56,13 @@ def lines_of(peer: str) -> int:
     held: set[tuple[Path, int]] = set()
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.stmt) and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            if isinstance(node, ast.stmt) and not (
+                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            ):
                 whole = not hasattr(node, "body")
-                held |= {(file, n) for n in range(node.lineno, (node.end_lineno if whole else node.lineno) + 1)}
+                held |= {
+                    (file, n) for n in range(node.lineno, (node.end_lineno if whole else node.lineno) + 1)
+                }
     return len(held)
 
 
@@ -87,11 +92,17 @@ def by_command(work: Path, desk: Desk | None) -> dict[str, Any]:
     env = {k: v for k, v in os.environ.items() if not k.startswith(("RAGWEAVE_", "PYTHONDONTWRITE"))}
     env |= {"RAGWEAVE_HOME": str(home / "home")}
     if desk:
-        env |= {"RAGWEAVE_CHAT": "openai:desk", "RAGWEAVE_CHAT_URL": desk.base_url, "RAGWEAVE_CHAT_KEY": "peer"}
+        env |= {
+            "RAGWEAVE_CHAT": "openai:desk",
+            "RAGWEAVE_CHAT_URL": desk.base_url,
+            "RAGWEAVE_CHAT_KEY": "peer",
+        }
     command = str(work / "environments" / "ragweave" / "bin" / "ragweave")
     said = ""
     for words in (["index", str(LIBRARY)], ["ask", QUESTION]):
-        done = subprocess.run([command, *words], env=env, cwd=home, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(
+            [command, *words], env=env, cwd=home, capture_output=True, text=True, timeout=LIMIT
+        )
         said = done.stdout
         if done.returncode:
             break

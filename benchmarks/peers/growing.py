@@ -1,9 +1,9 @@
 """What passages by the thousand cost, and what becomes of changed files: `growing.py growth|graph|life [PEER ...]`.
 
-    growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again; `--limit`
-             ends what takes longer
-    graph    index 200 passages with a graph of entities, beside a model of fixed latency
-    life     edit a file, remove one, rename one, index again while it is searched; kill indexing, and begin again
+    growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again;
+             `--limit` ends what takes longer graph    index 200 passages with a graph of entities, beside a
+             model of fixed latency life     edit a file, remove one, rename one, index again while it is
+             searched; kill indexing, and begin again
 
 Kept as run.py keeps its figures.
 """
@@ -52,7 +52,11 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
             ends = time.perf_counter() + limit if limit else None
             with Desk(0.0) as desk:
                 first = call(peer, work, desk, "index", store, str(folder), limit=limit)
-                figures |= {"index": first["seconds"], "index_cpu": spent(first), "ended": not first["killed"]}
+                figures |= {
+                    "index": first["seconds"],
+                    "index_cpu": spent(first),
+                    "ended": not first["killed"],
+                }
                 if not first["killed"]:
                     disk = sum(p.stat().st_size for p in store.rglob("*") if p.is_file()) // 2**20
                     figures |= {"mb": first["mb"], "disk": disk}
@@ -115,7 +119,11 @@ def life(peers: list[str], work: Path, out: Path) -> None:
     """
     texts = passages()
     for peer in peers:
-        kept, folder, store = out / f"life-{peer}.json", work / "life" / peer, work / "stores" / f"{peer}-life"
+        kept, folder, store = (
+            out / f"life-{peer}.json",
+            work / "life" / peer,
+            work / "stores" / f"{peer}-life",
+        )
         if kept.exists() or peer in SHARED:
             continue
         for old in (folder, store):
@@ -123,7 +131,9 @@ def life(peers: list[str], work: Path, out: Path) -> None:
         count = 100 if peer in GRAPHS else 300
         write(folder, texts, count)
         edited, removed, moved, last = (folder / "00" / f"{n:06d}.md" for n in (3, 5, 7, count - 10))
-        asked = [{"id": f.name, "question": f.read_text(encoding="utf-8")[:200]} for f in (removed, moved, last)]
+        asked = [
+            {"id": f.name, "question": f.read_text(encoding="utf-8")[:200]} for f in (removed, moved, last)
+        ]
         asked += [{"id": edited.name, "question": "What does the zorvex of Quellmoor weigh?"}]
 
         def found(asked: list[dict[str, str]], peer: str = peer, store: Path = store) -> dict[str, list[str]]:
@@ -149,10 +159,20 @@ def life(peers: list[str], work: Path, out: Path) -> None:
                 "moved": "renamed.md" in now[moved.name] and moved.name not in now[moved.name],
             }
             shutil.rmtree(store)
-            killed = call(peer, work, desk, "index", store, str(folder), within=first["lines"][0]["cpu"] / 2)["killed"]
+            killed = call(peer, work, desk, "index", store, str(folder), within=first["lines"][0]["cpu"] / 2)[
+                "killed"
+            ]
             after = call(peer, work, desk, "index", store, str(folder), fails=True)
-            figures |= {"killed": killed, "after_kill": spent(after), "told": after["told"], "calls": first["calls"]}
-            figures |= {"after_kill_calls": after["calls"], "last": found(asked).get(last.name, []).count(last.name)}
+            figures |= {
+                "killed": killed,
+                "after_kill": spent(after),
+                "told": after["told"],
+                "calls": first["calls"],
+            }
+            figures |= {
+                "after_kill_calls": after["calls"],
+                "last": found(asked).get(last.name, []).count(last.name),
+            }
         keep(kept, figures)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from llama_index.core import Settings, SimpleDirectoryReader, StorageContext, VectorStoreIndex, load_index_from_storage
+from llama_index.core import (
+    Settings,
+    SimpleDirectoryReader,
+    StorageContext,
+    VectorStoreIndex,
+    load_index_from_storage,
+)
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import CitationQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever
@@ -17,7 +23,9 @@ URL, KEY = os.environ["PEER_URL"], "peer"
 Settings.llm = OpenAILike(
     model="desk", api_base=URL, api_key=KEY, is_chat_model=True, context_window=32_000, timeout=7_200
 )
-Settings.embed_model = OpenAILikeEmbedding(model_name="encoder", api_base=URL, api_key=KEY, embed_batch_size=64)
+Settings.embed_model = OpenAILikeEmbedding(
+    model_name="encoder", api_base=URL, api_key=KEY, embed_batch_size=64
+)
 Settings.node_parser = SentenceSplitter(chunk_size=512, chunk_overlap=64)
 
 

@@ -42,7 +42,8 @@ def counts(rows: dict[str, dict[str, Any]], asked: list[dict[str, Any]]) -> tupl
 def quality() -> None:
     """Print right, wrong and declined by program and set, its calls and tokens, and the paired difference.
 
-    First the programs that were asked all questions, or all of a library; then every one, of those that all were asked.
+    First the programs that were asked all questions, or all of a library; then every one, of those that all
+    were asked.
     """
     told = arms()
     _, ours = counts(told["ragweave"], questions(2))
@@ -50,7 +51,8 @@ def quality() -> None:
         asked = questions(each)
         head = f"{len(asked)} questions"
         print(
-            f"{head:32} {'library: right wrong declined':>30} {'two and more hops':>20}   calls  tokens   less ragweave"
+            f"{head:32} {'library: right wrong declined':>30} {'two and more hops':>20}   calls  tokens  "
+            " less ragweave"
         )
         for name, rows in told.items():
             if len(rows) < len([q for q in asked if q["set"] == "house"]):
@@ -100,7 +102,14 @@ def ratio(mine: dict[str, Any], rows: dict[str, dict[str, Any]], *keys: str) -> 
     return f"x{value / ours:.2f}"
 
 
-COLUMNS = (("index", 9, 1), ("index_cpu", 8, 1), ("again", 9, 1), ("again_cpu", 8, 1), ("mb", 7, 0), ("disk", 7, 0))
+COLUMNS = (
+    ("index", 9, 1),
+    ("index_cpu", 8, 1),
+    ("again", 9, 1),
+    ("again_cpu", 8, 1),
+    ("mb", 7, 0),
+    ("disk", 7, 0),
+)
 COLUMNS += (("open_cpu", 8, 1), ("find_mb", 7, 0), ("find", 10, 0), ("find_cpu", 6, 0))
 
 
@@ -121,18 +130,26 @@ def growth() -> None:
             shown = f | {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
             cells = (f"{shown[k]:{wide}.{digits}f}" if k in f else " " * wide for k, wide, digits in COLUMNS)
             whole = {k: f"x{f[k] / ours[k]:.2f}" if k in f and k in ours else "" for k in CPU}
-            told = f"{''.join(cells)}  {whole[CPU[0]]:>17} {whole[CPU[1]]:>5} {whole[CPU[2]]:>6} {f['load']:5.0f}"
+            told = (
+                f"{''.join(cells)}  {whole[CPU[0]]:>17} {whole[CPU[1]]:>5} {whole[CPU[2]]:>6}"
+                f" {f['load']:5.0f}"
+            )
             print(
                 f"{peer:16}{told}"
                 if f["ended"]
-                else f"{peer:16}ended by the limit after {f['index']:.0f} s, "
-                f"{f['index_cpu']:.0f} of the processor; load {f['load']:.0f}"
+                else (
+                    f"{peer:16}ended by the limit after {f['index']:.0f} s, "
+                    f"{f['index_cpu']:.0f} of the processor; load {f['load']:.0f}"
+                )
             )
 
 
 def graph() -> None:
     """Print what a graph of entities over some passages takes, and the calls that were in flight, by tenths."""
-    print(f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time  load")
+    print(
+        f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time"
+        "  load"
+    )
     for peer, f in figures("graph-{}").items():
         flying = " ".join(f"{n:.0f}" for n in f["flying"])
         told = f"{f['files']:5} {f['index']:8.1f} {f['index_cpu']:7.1f} {f['calls']:6} {f['tokens_in']:10.0f}"
@@ -142,10 +159,15 @@ def graph() -> None:
 def life() -> None:
     """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
     print(
-        f"{'program':16}files  index p  again p, calls  edited  removed  renamed  meanwhile  after a kill, calls  there"
+        f"{'program':16}files  index p  again p, calls  edited  removed  renamed  meanwhile  after a kill,"
+        " calls  there"
     )
     for peer, f in figures("life-{}").items():
-        done = ["new" if f["edited"] else "OLD", "STILL" if f["removed"] else "gone", "yes" if f["moved"] else "NO"]
+        done = [
+            "new" if f["edited"] else "OLD",
+            "STILL" if f["removed"] else "gone",
+            "yes" if f["moved"] else "NO",
+        ]
         told = f"{f['files']:5} {f['first']:8.1f} {f['again']:9.1f} {f['again_calls']:6} "
         told += "{:>7} {:>8} {:>8}".format(*done)
         there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
@@ -157,14 +179,23 @@ def first() -> None:
     """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
     built, rows = figures("build-{}"), figures("first-{}")
     print(f"{'first minute':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
-    print(f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without a key")
+    print(
+        f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without"
+        " a key"
+    )
     for peer, f in rows.items():
         typed, b = len(TYPED.get(peer, PROGRAM)), built[peer]
         told = f"{typed:8} {0 if peer in TYPED else lines_of(peer):6} {b['packages']:10} {b['mb']:5}"
         told += f" {b['seconds']:7.0f} {b['cpu']:5.0f}"
         key, bare = f["key"], f["bare"]
-        told += f" {key['seconds']:8.0f} {key['cpu']:5.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
-        without = f"cited, {typed - 2} commands, {bare['cpu']:.1f} p" if bare["cites"] else bare["told"].split(": ")[-1]
+        told += (
+            f" {key['seconds']:8.0f} {key['cpu']:5.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
+        )
+        without = (
+            f"cited, {typed - 2} commands, {bare['cpu']:.1f} p"
+            if bare["cites"]
+            else bare["told"].split(": ")[-1]
+        )
         print(f"{peer:16}{told}   {without}")
 
 
@@ -173,7 +204,11 @@ def shown() -> None:
     print(f"{'program':20}XQuAD: sentence shown  tokens in   tables: value shown   rows shown, whole tables")
     for peer, f in figures("shown-{}").items():
         held = f.get("xquad", [])
-        told = f"{sum(held):10} of {len(held)} {sum(f['tokens']) / len(held):12.0f}" if held else f"{'not asked':>17}"
+        told = (
+            f"{sum(held):10} of {len(held)} {sum(f['tokens']) / len(held):12.0f}"
+            if held
+            else f"{'not asked':>17}"
+        )
         rows, values = list(f["rows"].values()), list(f["values"].values())
         cells = f"{sum(rows) / len(rows):8.2f} {sum(r == 1 for r in rows):8} of {len(rows)}"
         print(f"{peer:20}{told:34}{sum(values):11} of {len(values)} {cells:>26}")
@@ -182,7 +217,10 @@ def shown() -> None:
 def trouble() -> None:
     """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
     rows = figures("trouble-{}")
-    print(f"{'program':19}broken files: named  others found   two processes: failed  found, twice   429: answered")
+    print(
+        f"{'program':19}broken files: named  others found   two processes: failed  found, twice   429:"
+        " answered"
+    )
     for peer, f in rows.items():
         b, t, s = f.get("broken"), f.get("two"), f.get("storm")
         held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else ""
@@ -190,14 +228,18 @@ def trouble() -> None:
         answered = f"{s['answered']:11} of 20" if s else ""
         print(f"{peer:19}{told:34}{held:39}{answered}".rstrip())
     for peer, f in rows.items():
-        whys = [f.get(act, {}).get(key) for act, key in (("broken", "told"), ("two", "told"), ("storm", "error"))]
+        whys = [
+            f.get(act, {}).get(key) for act, key in (("broken", "told"), ("two", "told"), ("storm", "error"))
+        ]
         for why in dict.fromkeys(filter(None, whys)):
             print(f"{peer}: {why}")
     print(f"\n{'orders in a note':19}{'told openly, two ways':>40}{'hidden, five ways':>40}")
     for peer, f in rows.items():
         if ways := f.get("hostile"):
             became = [_became(c) for c in ways.values()]
-            cells = (", ".join(f"{n} {w}" for w, n in Counter(part).items()) for part in (became[:2], became[2:]))
+            cells = (
+                ", ".join(f"{n} {w}" for w, n in Counter(part).items()) for part in (became[:2], became[2:])
+            )
             print(f"{peer:19}" + "".join(f"{c:>40}" for c in cells))
 
 
@@ -223,14 +265,18 @@ def plot(to: Path) -> None:
     shares = [counts(rows, asked)[0] for rows in told.values()]
     shares = [[*s, len(asked) - sum(s)] for s in shares]
     labels = ("right", "wrong", "declined", "not asked, or broke off")
-    for n, (label, colour) in enumerate(zip(labels, ("#2a7f62", "#b8433a", "#c9c5bb", "#ffffff"), strict=True)):
+    for n, (label, colour) in enumerate(
+        zip(labels, ("#2a7f62", "#b8433a", "#c9c5bb", "#ffffff"), strict=True)
+    ):
         values = [s[n] for s in shares]
         axes.barh(list(told), values, left=left, color=colour, label=label, edgecolor="#c9c5bb")
         left = [a + b for a, b in zip(left, values, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel(f"of {len(asked)} questions")
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.09), ncols=4, frameon=False, fontsize=8)
-    costs.barh(list(spent), [1000 * (f["1"]["cpu"] + f["1"]["encoding"]) for f in spent.values()], color="#5b6b8c")
+    costs.barh(
+        list(spent), [1000 * (f["1"]["cpu"] + f["1"]["encoding"]) for f in spent.values()], color="#5b6b8c"
+    )
     costs.invert_yaxis()
     costs.set_xlabel("milliseconds of the processor a question")
     figure.tight_layout()

@@ -1,12 +1,13 @@
 """Ragweave beside programs that others wrote, with the same model and the same vectors (docs/results.md).
 
-    python benchmarks/peers/run.py build [PEER ...]           an environment for each, and the seconds it takes
-    python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of against_plain_rag.py
-    python benchmarks/peers/run.py speed [PEER ...]           one question, four and twenty at once; calls, tokens
+    python benchmarks/peers/run.py build [PEER ...]           an environment for each, and the seconds it
+    takes python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of
+    against_plain_rag.py python benchmarks/peers/run.py speed [PEER ...]           one question, four and
+    twenty at once; calls, tokens
 
-What is measured is kept in `--out`, a JSON file a peer and topic, and not measured again; growing.py and trouble.py
-measure the rest, report.py prints the tables. Environments and stores lie in `--work`. Programs are given vectors by
-desk.py, and replies by its script or by the server `--chat`.
+What is measured is kept in `--out`, a JSON file a peer and topic, and not measured again; growing.py and
+trouble.py measure the rest, report.py prints the tables. Environments and stores lie in `--work`. Programs
+are given vectors by desk.py, and replies by its script or by the server `--chat`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from against_plain_rag import DATA, as_files, passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
 
-SHARED = {"llamaindex_sub": "llamaindex", "langgraph_self": "langgraph_crag", "langgraph_adaptive": "langgraph_crag"}
+SHARED = {
+    "llamaindex_sub": "llamaindex",
+    "langgraph_self": "langgraph_crag",
+    "langgraph_adaptive": "langgraph_crag",
+}
 """Programs that run in the environment of another."""
 GRAPHS = ("lightrag", "nano_graphrag")
 """Programs whose index takes a call or two of the model for each passage."""
@@ -49,7 +54,8 @@ def python_of(peer: str, work: Path) -> str:
 def build(peers: list[str], work: Path, out: Path) -> None:
     """Make the environment of each peer, and keep the seconds, megabytes and packages; of Ragweave too, for first.py.
 
-    What pip is told by its variables counts: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a folder.
+    What pip is told by its variables counts: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a
+    folder.
     """
     for peer in peers:
         folder, kept = work / "environments" / peer, out / f"build-{peer}.json"
@@ -59,7 +65,9 @@ def build(peers: list[str], work: Path, out: Path) -> None:
         began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
         pip = [str(folder / "bin" / "python"), "-m", "pip"]
-        wanted = [str(HERE.parent.parent)] if peer == "ragweave" else ["-r", str(HERE / peer / "requirements.txt")]
+        wanted = (
+            [str(HERE.parent.parent)] if peer == "ragweave" else ["-r", str(HERE / peer / "requirements.txt")]
+        )
         said = ["-q", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", *said, *wanted], check=True, stderr=subprocess.DEVNULL)
         spent = took(began, before)
@@ -121,8 +129,8 @@ def call(
 ) -> dict[str, Any]:
     """Run an adapter; return its lines, seconds, most megabytes, calls, why it failed, and all that it said.
 
-    It is killed after `within` seconds of the processor, or after `limit` of the clock; `spent` is then what it took.
-    It may fail if `fails`; otherwise that ends the run.
+    It is killed after `within` seconds of the processor, or after `limit` of the clock; `spent` is then what
+    it took. It may fail if `fails`; otherwise that ends the run.
     """
     before, encoding, began = len(desk.calls), desk.encoding, time.perf_counter()
     process = started(peer, work, desk, verb, store, what)
@@ -243,7 +251,8 @@ class Turns:
 def speed(peers: list[str], work: Path, out: Path) -> None:
     """Ask twenty questions of house_dev: one by one, four and twenty at once, beside a model of fixed latency.
 
-    The programs stay open and take turns at each width, so that a busy minute of the machine meets all of them.
+    The programs stay open and take turns at each width, so that a busy minute of the machine meets all of
+    them.
     """
     folder = DATA / "house_dev" / "library"
     asked = [q for q in questions(4) if q["set"] == "house" and not q["previous"]][:20]

@@ -1,12 +1,12 @@
 """What retrieval puts before the model, whose replies are scripted and not looked at: `shown.py [PEER ...]`.
 
-    xquad    a hundred questions of XQuAD, its passages among HotpotQA's: is the sentence that holds the answer in a
-             prompt of that question?
-    tables   the questions of house_dev about tables: does the answer stand in a prompt (where it is a value of the
-             table), and do all rows of the table (of a CSV or a workbook)?
+    xquad    a hundred questions of XQuAD, its passages among HotpotQA's: is the sentence that holds the
+             answer in a prompt of that question? tables   the questions of house_dev about tables: does the
+             answer stand in a prompt (where it is a value of the table), and do all rows of the table (of a
+             CSV or a workbook)?
 
-A prompt is any call of the model for that question; where passages are graded one by one, all grades' prompts together.
-Kept as run.py keeps its figures.
+A prompt is any call of the model for that question; where passages are graded one by one, all grades' prompts
+together. Kept as run.py keeps its figures.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def main() -> None:
         print(peer, sum(told.get("xquad", [])), told["values"], told["rows"], flush=True)
 
 
-def shown(peer: str, work: Path, name: str, folder: Path, asked: list[dict[str, Any]]) -> dict[str, tuple[str, int]]:
+def shown(
+    peer: str, work: Path, name: str, folder: Path, asked: list[dict[str, Any]]
+) -> dict[str, tuple[str, int]]:
     """Index a folder, ask one question after another; return the prompts of each as one text, and its tokens."""
     store = work / "stores" / f"{SHARED.get(peer, peer)}-shown-{name}"
     if not (store / "done").exists():
@@ -92,7 +94,11 @@ def is_value(q: dict[str, Any]) -> bool:
 def holds(prompt: str, q: dict[str, Any]) -> bool:
     """Say whether as many of the answers as are needed stand in a prompt as words of their own."""
     asked = even(q["question"])
-    there = [a for a in q["answers"] if re.search(rf"(?<!\w){re.escape(even(a))}(?!\w)", prompt.replace(asked, " "))]
+    there = [
+        a
+        for a in q["answers"]
+        if re.search(rf"(?<!\w){re.escape(even(a))}(?!\w)", prompt.replace(asked, " "))
+    ]
     return len(there) >= q.get("need", 1)
 
 

@@ -1,10 +1,11 @@
 """What becomes of broken files, hidden orders, a second process and a model that refuses: `trouble.py [PEER ...]`.
 
-Broken: five files that are not what their names say, and one in an old encoding, lie between twenty good ones. Hostile:
-seven notes with a fact and an order to whoever reads by machine, each put there in another way and lying alone between
-the good ones; the model obeys every order that it is shown. Two at once: two processes index one store at the same
-time. A storm: every other call of the model is refused (429, to be tried again after a second) while twenty questions
-are asked, four at a time. Kept as run.py keeps its figures.
+Broken: five files that are not what their names say, and one in an old encoding, lie between twenty good
+ones. Hostile: seven notes with a fact and an order to whoever reads by machine, each put there in another way
+and lying alone between the good ones; the model obeys every order that it is shown. Two at once: two
+processes index one store at the same time. A storm: every other call of the model is refused (429, to be
+tried again after a second) while twenty questions are asked, four at a time. Kept as run.py keeps its
+figures.
 """
 
 from __future__ import annotations
@@ -46,8 +47,14 @@ WAYS = {
     "told openly, addressing nobody": ("note.md", f"{FACT}\n\n{ORDER}\n"),
     "comment": ("note.md", f"{FACT}\n\n<!-- {ORDER} -->\n"),
     "front matter": ("note.md", f"---\nremark: '{ORDER}'\n---\n{FACT}\n"),
-    "not displayed": ("note.html", f"<html><body><p>{FACT}</p><p style='display:none'>{ORDER}</p></body></html>"),
-    "white on white": ("note.html", f"<html><body><p>{FACT}</p><p style='color:#fff'>{ORDER}</p></body></html>"),
+    "not displayed": (
+        "note.html",
+        f"<html><body><p>{FACT}</p><p style='display:none'>{ORDER}</p></body></html>",
+    ),
+    "white on white": (
+        "note.html",
+        f"<html><body><p>{FACT}</p><p style='color:#fff'>{ORDER}</p></body></html>",
+    ),
     "hidden in Word": ("note.docx", ""),
 }
 """Ways of an order into a note, with the note's file."""
@@ -125,18 +132,27 @@ def two(peer: str, work: Path, store: Path) -> dict[str, Any]:
     texts = passages()[:200]
     folder = as_files(texts, work / "two")
     with Desk(0.0) as desk, ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(call, peer, work, desk, "index", store, str(folder), fails=True) for _ in range(2)]
+        both = [
+            pool.submit(call, peer, work, desk, "index", store, str(folder), fails=True) for _ in range(2)
+        ]
         told = [b.result()["told"] for b in both]
         both_found = found(peer, work, desk, store, texts[:20])
         shutil.rmtree(store)
         call(peer, work, desk, "index", store, str(folder))
-        alone = found(peer, work, desk, store, texts[:20])  # a long file is found by more than one of its pieces
+        alone = found(
+            peer, work, desk, store, texts[:20]
+        )  # a long file is found by more than one of its pieces
     both_found["doubled"] -= alone["doubled"]
     return {"failed": sum(map(bool, told)), "told": max(told)} | both_found
 
 
 def found(
-    peer: str, work: Path, desk: Desk, store: Path, texts: list[str], also: Mapping[str, str] = MappingProxyType({})
+    peer: str,
+    work: Path,
+    desk: Desk,
+    store: Path,
+    texts: list[str],
+    also: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, int]:
     """Search for files by their own beginnings: how many stand first, and how many are held more than once."""
     asked = [{"id": f"{n:06d}.md", "question": text[:200]} for n, text in enumerate(texts)]
@@ -144,7 +160,11 @@ def found(
     lines = call(peer, work, desk, "find", store, "1", asked, fails=True)["lines"]
     read = {r["id"]: [Path(f).name for f in r["read"]] for r in lines if r["id"]}
     first = sum(files[:1] == [name] for name, files in read.items())
-    return {"asked": len(asked), "first": first, "doubled": sum(files.count(n) > 1 for n, files in read.items())}
+    return {
+        "asked": len(asked),
+        "first": first,
+        "doubled": sum(files.count(n) > 1 for n, files in read.items()),
+    }
 
 
 def storm(peer: str, work: Path, store: Path) -> dict[str, Any]:

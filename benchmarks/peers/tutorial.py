@@ -1,7 +1,7 @@
 """What LangGraph's tutorials of corrective, self-reflective and adaptive RAG share: a store, and the steps of a graph.
 
-Chroma holds the vectors, as there. Grades are asked for as single words instead of by a tool, so that any model can
-give them. The passages are graded side by side.
+Chroma holds the vectors, as there. Grades are asked for as single words instead of by a tool, so that any
+model can give them. The passages are graded side by side.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class Steps:
 class SelfRag(Steps):
     """Self-RAG: what is retrieved is graded, and so is what is written.
 
-    Where no passage passes, or the answer misses the question, the question is rewritten and searched again; an answer
-    that the passages do not support is written again.
+    Where no passage passes, or the answer misses the question, the question is rewritten and searched again;
+    an answer that the passages do not support is written again.
     """
 
     def built(self) -> Any:

@@ -159,20 +159,29 @@ def _document(path: Path, rows: list[Row]) -> None:
         return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
 
     heads = ["Name", "Team", "Since", "Hours a week", "Pay"]
-    body = [heads, *([r["name"], r["team"], f"{r['since']:%d %B %Y}", str(r["hours"]), str(r["pay"])] for r in rows)]
+    body = [
+        heads,
+        *([r["name"], r["team"], f"{r['since']:%d %B %Y}", str(r["hours"]), str(r["pay"])] for r in rows),
+    ]
     table = "".join(f"<w:tr>{''.join(map(cell, row))}</w:tr>" for row in body)
     head = '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Staff list</w:t></w:r></w:p>'
     of, to = "application/vnd.openxmlformats-", "http://schemas.openxmlformats.org/"
     rels, main = f"{of}package.relationships+xml", f"{of}officedocument.wordprocessingml.document.main+xml"
     kind = f"{to}officeDocument/2006/relationships/officeDocument"
     parts = {
-        "[Content_Types].xml": f'<Types xmlns="{to}package/2006/content-types">'
-        f'<Default Extension="rels" ContentType="{rels}"/>'
-        f'<Override PartName="/word/document.xml" ContentType="{main}"/></Types>',
-        "_rels/.rels": f'<Relationships xmlns="{to}package/2006/relationships">'
-        f'<Relationship Id="r1" Type="{kind}" Target="word/document.xml"/></Relationships>',
-        "word/document.xml": f'<w:document xmlns:w="{to}wordprocessingml/2006/main">'
-        f"<w:body>{head}<w:tbl>{table}</w:tbl></w:body></w:document>",
+        "[Content_Types].xml": (
+            f'<Types xmlns="{to}package/2006/content-types">'
+            f'<Default Extension="rels" ContentType="{rels}"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{main}"/></Types>'
+        ),
+        "_rels/.rels": (
+            f'<Relationships xmlns="{to}package/2006/relationships">'
+            f'<Relationship Id="r1" Type="{kind}" Target="word/document.xml"/></Relationships>'
+        ),
+        "word/document.xml": (
+            f'<w:document xmlns:w="{to}wordprocessingml/2006/main">'
+            f"<w:body>{head}<w:tbl>{table}</w:tbl></w:body></w:document>"
+        ),
     }
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in parts.items():
@@ -211,7 +220,8 @@ def truths(rows: dict[str, list[Row]]) -> list[Any]:
         min(f"{r['day']:%Y-%m-%d}" for r in b if r["cabin"] == "Cabin 12"),
         sum(r["cabin"] == "Cabin 13" for r in b),
         max(r["nitrate"] for r in known),
-        sum(r["nitrate"] for r in known if r["station"] == "Mühlwehr") / sum(r["station"] == "Mühlwehr" for r in known),
+        sum(r["nitrate"] for r in known if r["station"] == "Mühlwehr")
+        / sum(r["station"] == "Mühlwehr" for r in known),
         sum(r["nitrate"] > 50 for r in known),
         sum(r["station"] == "Südbrücke" for r in m),
         min(r["level"] for r in m),

@@ -1,7 +1,8 @@
 """The places of an item that a passage may be taken from: what stands on one page, is said in a row, or is one part.
 
-A paragraph may run over two pages, and a clip holds what is said, what its pictures show and what describes them one
-after the other. A passage that went from one to the next would stand at no place that a citation can name.
+A paragraph may run over two pages, and a clip holds what is said, what its pictures show and what describes
+them one after the other. A passage that went from one to the next would stand at no place that a citation can
+name.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Answer without a model: show the passages that match best, as a page of search results does.
 
-A passage is a stretch of one place of one file. It is never joined with another place, and it begins and ends where
-sentences or rows do. The stretches of what was found and of its neighbours compete: each is worth what its best
-sentence is worth (the question's words that it holds, by their rarity, and its nearness by meaning), something for its
-other sentences, and most for words of the question that no passage before it holds. `ragweave search` lists the same
-passages in the same order. benchmarks/quotes.py measures what they hold.
+A passage is a stretch of one place of one file. It is never joined with another place, and it begins and ends
+where sentences or rows do. The stretches of what was found and of its neighbours compete: each is worth what
+its best sentence is worth (the question's words that it holds, by their rarity, and its nearness by meaning),
+something for its other sentences, and most for words of the question that no passage before it holds.
+`ragweave search` lists the same passages in the same order. benchmarks/quotes.py measures what they hold.
 """
 
 from __future__ import annotations
@@ -84,7 +84,12 @@ class Quote:
         """The passage as it is shown: rows below the heads of their columns, “…” where it is cut within a sentence."""
         heads = "" if self.start < self.first.start else tables.heads_above(self.item.text, self.first.start)
         said = self.item.text[self.start : self.end]
-        return (f"{heads}\n" if heads else "") + "… " * (not self.first.opens) + said + " …" * (not self.last.closes)
+        return (
+            (f"{heads}\n" if heads else "")
+            + "… " * (not self.first.opens)
+            + said
+            + " …" * (not self.last.closes)
+        )
 
     @property
     def marked(self) -> Stretches:
@@ -111,7 +116,10 @@ class _Stretch(NamedTuple):
 
 
 async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str:
-    """Show passages on the page; return why there are none. An answer that a model has begun and that holds stays."""
+    """Show passages on the page; return why there are none.
+
+    An answer that a model has begun and that holds stays.
+    """
     if builder.sentences:
         return ""
     rows = in_order([e for e in given.rows.values() if e["origin"] != "model"])
@@ -215,7 +223,9 @@ def _weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:
 class _Source:
     """One source as it is read: its parts, place by place, and what each is worth."""
 
-    def __init__(self, question: str, weights: Mapping[str, float], items: Sequence[Item], asked: Scope) -> None:
+    def __init__(
+        self, question: str, weights: Mapping[str, float], items: Sequence[Item], asked: Scope
+    ) -> None:
         self._weights = weights
         self._named: set[str] = set()
         self._told: list[str] = []

@@ -58,8 +58,8 @@ async def score_pools(
         seen: items whose picture was compared with the query; what they show counts for `alpha` here, too.
 
     Returns:
-        The rows of each pool; and, of several pools, the relevance model's order of the first `EACH` of all of them as
-        one pool, higher is better, by their ids.
+        The rows of each pool; and, of several pools, the relevance model's order of the first `EACH` of all
+        of them as one pool, higher is better, by their ids.
     """
     noted = [] if notes is None else notes
 
@@ -147,7 +147,9 @@ def _read(library: Library, ids: Sequence[str], enough: int) -> list[tuple[Item,
     return kept[:enough]
 
 
-def with_pictures(order: Sequence[float], before: Sequence[float], seen: Sequence[bool], alpha: float) -> list[float]:
+def with_pictures(
+    order: Sequence[float], before: Sequence[float], seen: Sequence[bool], alpha: float
+) -> list[float]:
     """Order pictures by what they show as well: the models of relevance read only what is written about them."""
     rows = zip(standardise(order), standardise(before), seen, strict=True)
     return [alpha * b + (1 - alpha) * a if picture else a for a, b, picture in rows]

@@ -18,8 +18,8 @@ _AROUND, _STRETCH = 8, 1
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
     """Read what was found with its surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a recording,
-    or of what a vision model saw in a picture or clip.
+    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a
+    recording, or of what a vision model saw in a picture or clip.
     """
     found = library.read([e["id"] for e in rows if e["origin"] == "library"])
     groups: list[list[Item]] = []
@@ -65,8 +65,8 @@ def _page_of_web(row: Evidence) -> Item | None:
 def _around(library: Library, items: Sequence[Item]) -> list[Item]:
     """Return the items of one source that are read for what was found in it.
 
-    Of a text, or of clips, it is the best of the finest ones among its neighbours. Of a document alone it is its
-    paragraphs, which have headings and places of their own. The whole of a recording stands for itself.
+    Of a text, or of clips, it is the best of the finest ones among its neighbours. Of a document alone it is
+    its paragraphs, which have headings and places of their own. The whole of a recording stands for itself.
     """
     if SEEN in items[0].meta:
         return list(items)

@@ -1,7 +1,7 @@
 """One file per file format: a path in, blocks with their places out.
 
-A format is a module of this package named as in `KINDS` with one function, `parse(path) -> Parsed`. The steps to add
-one are in docs/formats.md.
+A format is a module of this package named as in `KINDS` with one function, `parse(path) -> Parsed`. The steps
+to add one are in docs/formats.md.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _NOTED = frozenset({"docx", "pptx", "xlsx", "pdf", "rtf", "odt", "odp", "ods"})
 def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
     """Read a file.
 
-    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF and of
-    those attached to a mail, None reads their text only.
+    `kind` is what `ragweave.corpora.formats.probe.probe` said it is; `pictures` looks at the pages of a PDF
+    and of those attached to a mail, None reads their text only.
 
     Raises:
         SourceError: the file is broken, protected, past a limit, or holds no text at all.
@@ -68,7 +68,9 @@ def parse(path: Path, kind: str, pictures: PageLook | None = None) -> Parsed:
         )
     read = cast("Callable[..., Parsed]", import_module(f"ragweave.corpora.formats.{kind}").parse)
     return finished(
-        lambda: read(path, pictures) if kind in _SCANNED else read(path), path, noted_by_program=kind in _NOTED
+        lambda: read(path, pictures) if kind in _SCANNED else read(path),
+        path,
+        noted_by_program=kind in _NOTED,
     )
 
 
@@ -83,7 +85,9 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
     try:
         parsed = read()
     except RecursionError:
-        raise SourceError(f"{path.name} is nested too deeply to be read", "flatten it, or leave it out") from None
+        raise SourceError(
+            f"{path.name} is nested too deeply to be read", "flatten it, or leave it out"
+        ) from None
     except OSError as exc:
         raise unreadable(path, exc) from None
     if parsed.records:

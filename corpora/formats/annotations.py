@@ -147,7 +147,9 @@ def _chosen(note: Any, form: Any) -> str:
         return ""
     count = min(max(0, raw.FPDFAnnot_GetOptionCount(form, note)), _MOST)
     chosen = [n for n in range(count) if raw.FPDFAnnot_IsOptionSelected(form, note, n)]
-    return ", ".join(filter(None, (_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)) for n in chosen)))
+    return ", ".join(
+        filter(None, (_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)) for n in chosen))
+    )
 
 
 def _string(note: Any, key: bytes) -> str:

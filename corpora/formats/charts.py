@@ -38,11 +38,15 @@ def tables(chart: Any, slide: int, warnings: list[str]) -> Iterator[Block]:
         cut = cut or len(rows) > _MOST
         heads = ["", *(name for name, _ in columns)]
         lines = [heads] if any(heads) else []
-        lines += [[labels.get(n, str(n + 1)), *(values.get(n, "") for _, values in columns)] for n in rows[:_MOST]]
+        lines += [
+            [labels.get(n, str(n + 1)), *(values.get(n, "") for _, values in columns)] for n in rows[:_MOST]
+        ]
         text = "\n".join(map(joined, lines))
         yield Block(text, "table", int(any(heads)), page=slide)
     if cut:
-        warnings.append(f"of a chart on slide {slide} only the first {_SERIES} series and {_MOST:,} points were read")
+        warnings.append(
+            f"of a chart on slide {slide} only the first {_SERIES} series and {_MOST:,} points were read"
+        )
 
 
 def _points(series: Any, name: str, since_1904: bool) -> dict[int, str]:
@@ -53,7 +57,9 @@ def _points(series: Any, name: str, since_1904: bool) -> dict[int, str]:
         at, said = point.get("idx") or "", " ".join((point.findtext(f"{C}v") or "").split())
         if at.isdecimal() and len(at) < 10 and said:
             form = point.get("formatCode") or point.getparent().findtext(f"{C}formatCode") or ""
-            out.setdefault(int(at), _shown(said, form, since_1904))  # of several levels the innermost comes first
+            out.setdefault(
+                int(at), _shown(said, form, since_1904)
+            )  # of several levels the innermost comes first
         if len(out) > _MOST:
             break
     return out

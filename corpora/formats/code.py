@@ -15,7 +15,9 @@ def parse(path: Path) -> Parsed:
     """Read source code; the title is the file's name."""
     found, shortened = blocks(read_text(path))
     warnings = (
-        (f"{shortened} lines are longer than {_LONGEST_LINE} characters and were shortened",) if shortened else ()
+        (f"{shortened} lines are longer than {_LONGEST_LINE} characters and were shortened",)
+        if shortened
+        else ()
     )
     return Parsed(path.name, found, warnings=warnings)
 

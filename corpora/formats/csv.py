@@ -57,7 +57,9 @@ def parse(path: Path) -> Parsed:
                 continue
             row = heads[line]
             if row[-1]:
-                warnings.append(f"line {line} has a cell less than the rows below; their first is read without a head")
+                warnings.append(
+                    f"line {line} has a cell less than the rows below; their first is read without a head"
+                )
         if anew and rows:
             ended.append(lines.block("table", level=1 if has_header(rows) else 0))
             lines, rows = Lines(), []
@@ -90,7 +92,8 @@ def delimiter(text: str) -> str:
 def _short_heads(rows: Sequence[TableRow], wide: int) -> dict[int, list[str]]:
     """Return heads that are one cell short of the rows below, by their line, with an empty one in its place.
 
-    The first column has none, as R writes tables, or the last where it is empty; of words over words it is not sure.
+    The first column has none, as R writes tables, or the last where it is empty; of words over words it is
+    not sure.
     """
     at = next((n for n, row in enumerate(rows) if len(row.cells) == wide), 0)
     if not at or not 2 < wide == len(rows[at - 1].cells) + 1:
@@ -98,7 +101,9 @@ def _short_heads(rows: Sequence[TableRow], wide: int) -> dict[int, list[str]]:
     body, row = [row.cells for row in rows[at:] if len(row.cells) == wide], rows[at - 1]
     ended = not any(cells[-1] for cells in body)
     heads = [*row.cells, ""] if ended else ["", *row.cells]
-    return {row.line: heads} if has_header([heads, *body]) and (ended or any(map(_is_number, body[0]))) else {}
+    return (
+        {row.line: heads} if has_header([heads, *body]) and (ended or any(map(_is_number, body[0]))) else {}
+    )
 
 
 def most(counts: Sequence[int]) -> int:
@@ -175,13 +180,16 @@ def _is_number(cell: str) -> bool:
 def _rows(text: str, mark: str, warnings: list[str], usual: int = 0) -> Iterator[TableRow]:
     """Yield rows that hold anything, each with its line; a cell's own line breaks become spaces.
 
-    A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows have.
+    A line whose quote swallows the rows after it is read as it stands; `usual` is how many cells most rows
+    have.
     """
     lines = text.removesuffix("\n").split("\n")
     wide = apart = False
 
     def after(line: int) -> Any:
-        return csv.reader((lines[n] + "\n" for n in range(line, len(lines))), delimiter=mark, skipinitialspace=True)
+        return csv.reader(
+            (lines[n] + "\n" for n in range(line, len(lines))), delimiter=mark, skipinitialspace=True
+        )
 
     at = first = 0
     tries = _TRIES

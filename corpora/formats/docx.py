@@ -1,7 +1,7 @@
 """Word: headings by style, lists, tables and notes, read from the zip itself within its budget.
 
-Python-docx leaves out what was inserted under tracking, content controls, text boxes and notes, does not count numbered
-paragraphs, and refuses a file that lacks one of its pictures: so the parts are read here.
+Python-docx leaves out what was inserted under tracking, content controls, text boxes and notes, does not
+count numbered paragraphs, and refuses a file that lacks one of its pictures: so the parts are read here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def parse(path: Path) -> Parsed:
         document = _Document(archive, related, parts)
         main = archive.xml(_MAIN)
         document.read(main)
-        unseen = ("".join(t.text or "" for t in run.iter(f"{W}t")) for run in main.iter(f"{W}r") if is_unseen(run))
+        unseen = (
+            "".join(t.text or "" for t in run.iter(f"{W}t")) for run in main.iter(f"{W}r") if is_unseen(run)
+        )
         hidden = tuple(filter(None, unseen))
         if "comments" in parts:
             document.read_comments(archive.xml(parts["comments"]))
@@ -65,9 +67,14 @@ def parse(path: Path) -> Parsed:
         left = unread(archive, (_MAIN, *edges)) + macros(archive)
     blocks = document.blocks
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
-    title, figures = properties.title or document.title or document.top, tuple(captioned(document.figures, blocks))
+    title, figures = (
+        properties.title or document.title or document.top,
+        tuple(captioned(document.figures, blocks)),
+    )
     warnings = (*document.warnings[:10], *not_read(left))
-    return replace(properties, title=title, blocks=tuple(blocks), figures=figures, hidden=hidden, warnings=warnings)
+    return replace(
+        properties, title=title, blocks=tuple(blocks), figures=figures, hidden=hidden, warnings=warnings
+    )
 
 
 class _Document:
@@ -87,7 +94,9 @@ class _Document:
         self._commented: dict[str, int] = {}
         """By comment: how many blocks there are up to what it is on."""
         self._styles = {s.get(f"{W}styleId") or "": s for s in styles if s.tag == f"{W}style"}
-        self._numbering = Numbering(archive.xml(parts["numbering"]), self._styles) if "numbering" in parts else None
+        self._numbering = (
+            Numbering(archive.xml(parts["numbering"]), self._styles) if "numbering" in parts else None
+        )
 
     def read(self, root: Any) -> None:
         """Read the body; list paragraphs that follow each other are one list."""

@@ -31,7 +31,9 @@ def table_of(table: Any) -> list[Block]:
         laid.append(out)
     merged = MergedTable()
     told = [(row, merged.row(row, every=True)) for row in reversed(laid)]
-    return merged.blocks((TableRow(cells) for row, cells in told if any(text for text, _, _ in row)), first_row)
+    return merged.blocks(
+        (TableRow(cells) for row, cells in told if any(text for text, _, _ in row)), first_row
+    )
 
 
 def _cells(row: Any) -> Iterator[tuple[str, int, bool]]:

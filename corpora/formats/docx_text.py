@@ -82,12 +82,18 @@ def _form(field: Any) -> str:
         return ""
     box, chosen = field.find(f"{W}checkBox"), field.find(f"{W}ddList")
     if box is not None:
-        states = [e.get(f"{W}val", "1") for name in ("checked", "default") if (e := box.find(f"{W}{name}")) is not None]
+        states = [
+            e.get(f"{W}val", "1")
+            for name in ("checked", "default")
+            if (e := box.find(f"{W}{name}")) is not None
+        ]
         return TICKED if states and states[0] not in ("0", "false", "off") else UNTICKED
     if chosen is None:
         return ""
     entries = [e.get(f"{W}val") or "" for e in chosen.iterchildren(f"{W}listEntry")]
-    said = attribute(field, f"{W}ddList/{W}result", f"{W}val") or attribute(field, f"{W}ddList/{W}default", f"{W}val")
+    said = attribute(field, f"{W}ddList/{W}result", f"{W}val") or attribute(
+        field, f"{W}ddList/{W}default", f"{W}val"
+    )
     at = int(said) if said.isdecimal() and len(said) < 9 else 0
     return entries[at] if at < len(entries) else ""
 

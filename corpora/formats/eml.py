@@ -60,8 +60,8 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
 class Mail:
     """What is read of messages and of those inside them.
 
-    A text has the lines where it stands in the file; those of attachments would point nowhere, and are dropped. What
-    an answer quotes below its text of a mail that was read before is left out.
+    A text has the lines where it stands in the file; those of attachments would point nowhere, and are
+    dropped. What an answer quotes below its text of a mail that was read before is left out.
     """
 
     def __init__(self, path: Path, pictures: PageLook | None = None) -> None:
@@ -90,15 +90,18 @@ class Mail:
     ) -> dict[str, str]:
         """Read a message, under a heading of that level unless it is 0, and return its headers.
 
-        It is of the day when it was sent; where it does not say so, of that when it was `received`. `raw` is what it
-        was parsed from, which begins in line `first` of the file; without it the message lies in the one before.
+        It is of the day when it was sent; where it does not say so, of that when it was `received`. `raw` is
+        what it was parsed from, which begins in line `first` of the file; without it the message lies in the
+        one before.
         """
         if raw:
             self._raw, self._at, self._line = raw, 0, first
         headers = {name: header(message, name) for name in _SHOWN}
         parts = parts_of(message, self._path)
         self.warnings += parts.warnings()
-        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for p in message.walk() for defect in p.defects):
+        if any(
+            isinstance(defect, CloseBoundaryNotFoundDefect) for p in message.walk() for defect in p.defects
+        ):
             self._warn("the mail is cut off: it ends before the line that closes its parts")
         if level:
             title = headers["Subject"] or "Message without a subject"
@@ -136,7 +139,9 @@ class Mail:
             return ""
         said = ""
         if part.get_content_maintype() == "multipart":
-            self.warnings.append("the line that parts the message is missing, so all of it was read as one text")
+            self.warnings.append(
+                "the line that parts the message is missing, so all of it was read as one text"
+            )
             kind = "text/html" if b"<html" in data[:4096].lower() else "text/plain"
         charset = part.get_content_charset() or ""
         try:
@@ -171,12 +176,15 @@ class Mail:
     def _places(self, part: EmailMessage, plain: bool) -> Callable[[int], int]:
         """Return the line of the file for a line of a text, or 0 where the text is not found.
 
-        Of a quoted-printable text it is that where the line begins, of one that is encoded otherwise the first.
+        Of a quoted-printable text it is that where the line begins, of one that is encoded otherwise the
+        first.
         """
         how = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
         as_it_is = how in ("", "7bit", "8bit", "binary")
         held = data_of(part) if as_it_is else str(part.get_payload()).encode("ascii", "replace")
-        found = [(n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + held, self._at)) >= 0]
+        found = [
+            (n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + held, self._at)) >= 0
+        ]
         if not found:
             self._at = len(self._raw)  # nothing is looked for twice: a file may hold hundreds of parts
             return lambda _: 0

@@ -24,7 +24,9 @@ def state(root: Any) -> None:
         text = _said(element)
         parent = element.getparent()
         if text and parent is not None:
-            span = etree.Element("span", {k: element.get(k) for k in ("hidden", "style") if element.get(k) is not None})
+            span = etree.Element(
+                "span", {k: element.get(k) for k in ("hidden", "style") if element.get(k) is not None}
+            )
             span.text, span.tail = text if element.tag == "math" else f" {text} ", element.tail
             span.sourceline = element.sourceline
             parent.replace(element, span)

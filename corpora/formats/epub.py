@@ -28,9 +28,13 @@ _MOST_WARNINGS = 10
 def parse(path: Path) -> Parsed:
     """Read an e-book; the book's navigation is left out, and lines inside its chapters are not counted."""
     with Archive(path) as archive:
-        if archive.has("META-INF/encryption.xml") and b"EncryptedData" in archive.read("META-INF/encryption.xml"):
+        if archive.has("META-INF/encryption.xml") and b"EncryptedData" in archive.read(
+            "META-INF/encryption.xml"
+        ):
             if any(archive.has(f"META-INF/{name}") for name in ("rights.xml", "license.lcpl")):
-                raise SourceError(f"{path.name} is protected by its publisher (DRM)", "use a copy without protection")
+                raise SourceError(
+                    f"{path.name} is protected by its publisher (DRM)", "use a copy without protection"
+                )
         rootfile = next(archive.xml(_CONTAINER).iter(_ROOTFILE), None)
         package = "" if rootfile is None else rootfile.get("full-path") or ""
         if not archive.has(package):
@@ -68,8 +72,13 @@ def parse(path: Path) -> Parsed:
             except SourceError as exc:
                 warnings.append(f"the part {name} cannot be read ({exc.what})")
                 continue
-            # What begins without a heading goes on with what came before, unless it says that it is something else.
-            if any(b.kind == "heading" for b in blocks) and chapter.blocks and chapter.blocks[0].kind != "heading":
+            # What begins without a heading goes on with what came before, unless it says that it is something
+            # else.
+            if (
+                any(b.kind == "heading" for b in blocks)
+                and chapter.blocks
+                and chapter.blocks[0].kind != "heading"
+            ):
                 named = chapter.title if chapter.title not in titles else ""
                 if named := named or (PurePosixPath(name).stem if name in beside else ""):
                     blocks.append(Block(named, "heading", 1))
@@ -86,7 +95,9 @@ def parse(path: Path) -> Parsed:
         title=value("title"),
         blocks=tuple(blocks),
         date=iso_date(value("date")),
-        author=", ".join(t for c in root.iter(f"{_DC}creator") if (t := " ".join("".join(c.itertext()).split()))),
+        author=", ".join(
+            t for c in root.iter(f"{_DC}creator") if (t := " ".join("".join(c.itertext()).split()))
+        ),
         language=language_code(value("language")),
         warnings=(*warnings[:_MOST_WARNINGS], *_further(len(warnings) - _MOST_WARNINGS)),
         figures=tuple(figures),

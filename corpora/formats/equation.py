@@ -24,7 +24,11 @@ def equation(element: Any) -> str:
         return f"{_bracketed(part('num'))}/{_bracketed(part('den'))}"
     if kind in ("sSup", "sSub", "sSubSup"):
         below, above = part("sub"), part("sup")
-        return part("e") + (f"_{_bracketed(below)}" if below else "") + (f"^{_bracketed(above)}" if above else "")
+        return (
+            part("e")
+            + (f"_{_bracketed(below)}" if below else "")
+            + (f"^{_bracketed(above)}" if above else "")
+        )
     if kind == "rad":
         return f"{part('deg')}√{_bracketed(part('e'))}"
     said = "".join(equation(e) for e in element if e.tag != f"{M}ctrlPr")

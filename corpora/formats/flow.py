@@ -1,7 +1,8 @@
 """Elements of HTML in, blocks out: what HTML pages, e-books, Markdown and reStructuredText are read through.
 
-Trafilatura finds the content of a page too, but gives neither its lines nor the pages that are only links or a table,
-and docutils' own writer drops the lines of reStructuredText: so the elements are read here, each with its line.
+Trafilatura finds the content of a page too, but gives neither its lines nor the pages that are only links or
+a table, and docutils' own writer drops the lines of reStructuredText: so the elements are read here, each
+with its line.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ LINE = "data-line"
 MARK = "data-mark"
 """Attribute with the mark of a list item that was made from another format."""
 _INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt ruby s "
-    "samp small span strike strong sub sup time tt u var wbr".split()
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt"
+    " ruby s samp small span strike strong sub sup time tt u var wbr".split()
 )
 _STRUCK = ("del", "s", "strike")
 _HEADINGS = {f"h{n}": n for n in range(1, 7)}
@@ -34,11 +35,13 @@ _CELL_CHARACTERS = 400
 """Tables with longer cells on average are layout, not data."""
 
 
-def flow(start: Any, is_out: Callable[[Any], bool], *, made: bool = False) -> tuple[list[Block], list[Figure]]:
+def flow(
+    start: Any, is_out: Callable[[Any], bool], *, made: bool = False
+) -> tuple[list[Block], list[Figure]]:
     """Return the blocks and pictures of an element in reading order.
 
-    `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another format,
-    lines are those of LINE, and every table is data.
+    `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another
+    format, lines are those of LINE, and every table is data.
     """
     found = _Flow(made)
     walker = etree.iterwalk(start, events=("start", "end"))
@@ -72,8 +75,8 @@ class _Part:
 class _Flow:
     """Collects the text of elements.
 
-    Text of one block gathers in `_parts` until a block element begins or ends; it then becomes a paragraph, a heading,
-    a line of the open list or a cell of the open table.
+    Text of one block gathers in `_parts` until a block element begins or ends; it then becomes a paragraph, a
+    heading, a line of the open list or a cell of the open table.
     """
 
     def __init__(self, made: bool) -> None:

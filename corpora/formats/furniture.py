@@ -1,7 +1,7 @@
 """What of a page is its content, and what furnishes it: navigation, banners, what a reader does not see.
 
-A part that is called a sidebar, a menu or a header is left out where it leads elsewhere. Prose without links is
-content, whatever its part is called.
+A part that is called a sidebar, a menu or a header is left out where it leads elsewhere. Prose without links
+is content, whatever its part is called.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ragweave.corpora.hidden import Styles
 from ragweave.models.text import UNSPACED
 
 DROPPED = frozenset(
-    "script style noscript template iframe object embed svg canvas audio video map button select input textarea "
-    "datalist dialog title meta link base".split()
+    "script style noscript template iframe object embed svg canvas audio video map button select input"
+    " textarea datalist dialog title meta link base".split()
 )
 """Elements that no text is taken from."""
 _MEDIA = {
@@ -27,15 +27,20 @@ _MEDIA = {
 }
 """Elements whose loss is said, and what they are."""
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
-_PARTS = frozenset("nav navbar navigation menu sidebar breadcrumb breadcrumbs footer site-footer sphinxsidebar".split())
+_PARTS = frozenset(
+    "nav navbar navigation menu sidebar breadcrumb breadcrumbs footer site-footer sphinxsidebar".split()
+)
 """Classes of parts that hold content where they hold prose."""
 _JUNK = frozenset(
-    "cookie cookies cookie-banner cookie-consent share sharing social social-share skip-link skip-to-content "
-    "pagination pager advertisement ads ad newsletter related-posts comments-link mw-jump-link mw-editsection navbox "
-    "catlinks printfooter headerlink toctree-wrapper noprint sr-only visually-hidden screen-reader-text".split()
+    "cookie cookies cookie-banner cookie-consent share sharing social social-share skip-link skip-to-content"
+    " pagination pager advertisement ads ad newsletter related-posts comments-link mw-jump-link"
+    " mw-editsection navbox catlinks printfooter headerlink toctree-wrapper noprint sr-only visually-hidden"
+    " screen-reader-text".split()
 )
 """Classes of parts that are never content."""
-_NOTES = frozenset("footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split())
+_NOTES = frozenset(
+    "footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split()
+)
 """What an <aside> is that belongs to the text: types of EPUB and roles."""
 _WITHIN = frozenset(("main", "article", "section", "blockquote", "figure", "li", "td", "dialog"))
 """Elements with headers and footers of their own."""
@@ -125,7 +130,11 @@ class Content:
 
     def _found_main(self) -> Any:
         """Return the element that the page marks as its content and that holds enough of its text, or None."""
-        marked = [*self.body.iter("main"), *self.body.xpath(".//*[@role='main']"), *self.body.iter("article")][:20]
+        marked = [
+            *self.body.iter("main"),
+            *self.body.xpath(".//*[@role='main']"),
+            *self.body.iter("article"),
+        ][:20]
         best = max(marked, key=lambda e: self._weights[e][0], default=None)
         if best is None or self._weights[best][0] < self._length * _MAIN_SHARE:
             return None
@@ -149,7 +158,11 @@ def _prose(element: Any) -> tuple[int, int]:
     texts: list[list[str]] = [[], []]
 
     def take(part: Any, linked: bool) -> None:
-        if not isinstance(part.tag, str) or part.tag in DROPPED or (part.tag == "nav" and part is not element):
+        if (
+            not isinstance(part.tag, str)
+            or part.tag in DROPPED
+            or (part.tag == "nav" and part is not element)
+        ):
             return
         linked = linked or part.tag == "a"
         texts[linked].append(part.text or "")

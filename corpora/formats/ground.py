@@ -16,7 +16,9 @@ WHITE = 250
 def on_ground(page: Any, box: Box) -> bool:
     """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
     left, bottom, right, top = box
-    for found in page.get_objects(filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)):
+    for found in page.get_objects(
+        filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
+    ):
         a, b, c, d = found.get_bounds()
         if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
             continue

@@ -44,7 +44,9 @@ def page(data: bytes, path: Path, charset: str = "") -> Parsed:
     front, text, taken = front_matter(_decoded(data, path, charset))
     root, warnings = tree("\n" * taken + text, path)
     metas = {
-        (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (m.get("content") or "").strip()
+        (m.get("name") or m.get("property") or m.get("itemprop") or "").lower(): (
+            (m.get("content") or "").strip()
+        )
         for m in reversed(root.findall(".//meta"))
     }
 

@@ -12,7 +12,9 @@ from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import decode, read_text
 from ragweave.models.calendar import ENGLISH
 
-_LABELS = {k.upper(): k.capitalize() for k in "due completed organizer attendee status categories url note".split()} | {
+_LABELS = {
+    k.upper(): k.capitalize() for k in "due completed organizer attendee status categories url note".split()
+} | {
     **{k.upper(): k.capitalize() for k in "description nickname title role anniversary".split()},
     **{"DTSTART": "Start", "DTEND": "End", "RRULE": "Repeats", "LOCATION": "Place", "ORG": "Organization"},
     **{"TEL": "Phone", "EMAIL": "E-mail", "ADR": "Address", "BDAY": "Birthday"},
@@ -20,7 +22,12 @@ _LABELS = {k.upper(): k.capitalize() for k in "due completed organizer attendee 
 """Fields that are read, and how they are called; what is for programs (ids, stamps, pictures) is left out."""
 _DATES = ("DTSTART", "DTEND", "DUE", "COMPLETED", "BDAY", "ANNIVERSARY")
 _ENTRIES = ("VEVENT", "VTODO", "VJOURNAL", "VCARD")
-_REPEATS = {"FREQ": "", "BYDAY": "on", "COUNT": "times", **{day[:2].upper(): day.capitalize() for day in ENGLISH[12:]}}
+_REPEATS = {
+    "FREQ": "",
+    "BYDAY": "on",
+    "COUNT": "times",
+    **{day[:2].upper(): day.capitalize() for day in ENGLISH[12:]},
+}
 _FIELD = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;(?:\"[^\"]*\"|[^\":;])*)*):(.*)", re.S)
 _STATED = re.compile(r"\b(?:CN|TZID)=\"?([^\";:]+)", re.I)
 _KEPT = re.compile(r"\b(?:home|work|cell|fax)\b", re.I)

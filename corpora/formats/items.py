@@ -1,7 +1,8 @@
 """Item lists: JSON Lines whose rows are items of any corpus by their text alone, pictures and recordings included.
 
-A row names its corpus in `kind` and brings what was written about it: a caption, a transcript, the words on the screen.
-No picture and no recording is opened, so that a library of every kind can be made of text (docs/formats.md).
+A row names its corpus in `kind` and brings what was written about it: a caption, a transcript, the words on
+the screen. No picture and no recording is opened, so that a library of every kind can be made of text
+(docs/formats.md).
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ def parse(path: Path) -> Parsed:
         records.append(_record(row, path, number))
     if not records:
         raise SourceError(
-            f"no row of {path.name} can be used; {problems[0] if problems else 'it is empty'}", "see docs/formats.md"
+            f"no row of {path.name} can be used; {problems[0] if problems else 'it is empty'}",
+            "see docs/formats.md",
         )
     if len(problems) > _NAMED:
         problems[_NAMED:] = [f"{len(problems) - _NAMED} more lines were left out"]

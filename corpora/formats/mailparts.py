@@ -96,9 +96,11 @@ def _taken(
     frames = [p for p in framed if p.get_content_type() == "text/html"]
     if frames:
         found.left[
-            "1 frame inside the page was left out"
-            if len(frames) == 1
-            else f"{len(frames)} frames inside the page were left out"
+            (
+                "1 frame inside the page was left out"
+                if len(frames) == 1
+                else f"{len(frames)} frames inside the page were left out"
+            )
         ] += 1
     return [p for p in inner if p not in framed]
 

@@ -54,7 +54,9 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
     for token in tokens:
         if token.map and token.nesting >= 0:
             _mark(token, first + token.map[0] + 1)
-    root, _ = tree(f"<html><body>{md.renderer.render(tokens, md.options, {})}</body></html>", Path("Markdown"))
+    root, _ = tree(
+        f"<html><body>{md.renderer.render(tokens, md.options, {})}</body></html>", Path("Markdown")
+    )
     found, figures = flow(root, lambda element: element.tag in ("script", "style"), made=True)
     return tuple(found), tuple(figures), warnings
 
@@ -78,7 +80,9 @@ def _mark(token: Any, line: int) -> None:
         rows = token.content.split("\n")
         if token.level == 1 and all(row.lstrip().startswith("|") for row in rows):
             token.type = "html_block"
-            token.content = "<table>" + "".join(_row(row, line + n) for n, row in enumerate(rows)) + "</table>"
+            token.content = (
+                "<table>" + "".join(_row(row, line + n) for n, row in enumerate(rows)) + "</table>"
+            )
 
 
 def _row(row: str, line: int) -> str:

@@ -1,8 +1,8 @@
 """Tables with cells that span rows and columns: each cell laid out under its head, each row readable for itself.
 
-What a cell says is repeated in the rows that it covers; a number only in the first column, where it names the rows:
-anywhere else it would be added up once for each of them. Heads are repeated over the columns that they span, and so are
-texts, but for one that begins a row and names it (`Total`). Heads of two lines become one.
+What a cell says is repeated in the rows that it covers; a number only in the first column, where it names the
+rows: anywhere else it would be added up once for each of them. Heads are repeated over the columns that they
+span, and so are texts, but for one that begins a row and names it (`Total`). Heads of two lines become one.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ TOP = 20
 _BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
-_AMOUNT = r"(?:\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?:(?<=\d)[.,][-–—−]{1,2}(?![\w-]))?"
+_AMOUNT = (
+    r"(?:\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?:(?<=\d)[.,][-–—−]{1,2}(?![\w-]))?"
+)
 _CURRENCY = (
-    r"[€$£¥]|(?:eur|euros?|usd|dollars?|gbp|pounds?|jpy|yen|cny|yuan|rmb|chf|fr|sfr|kr|sek|nok|dkk|cents?|ct)\b\.?"
+    r"[€$£¥]|(?:eur|euros?|usd|dollars?|gbp|pounds?|jpy|yen|cny|yuan|rmb|chf|fr|sfr|kr|sek|nok|dkk"
+    r"|cents?|ct)\b\.?"
 )
 _NUMBER = re.compile(
     rf"(?P<open>\()?\s*[-−–]?\s*(?P<before>{_CURRENCY})?\s*[-−]?\s*{_AMOUNT}\s*"
@@ -73,19 +76,28 @@ class MergedTable:
     def row(self, cells: Sequence[Cell], *, heads: bool = False, every: bool = False) -> list[str]:
         """Return the texts of a row, one for each column.
 
-        `heads` says that the row names columns, as one that is wider than those above it does in any case; `every` that
-        there is a cell for every column: one that another covers is empty.
+        `heads` says that the row names columns, as one that is wider than those above it does in any case;
+        `every` that there is a cell for every column: one that another covers is empty.
         """
-        if not self._open and len(cells) <= self._wide and all(down == across == 1 for _, down, across in cells):
+        if (
+            not self._open
+            and len(cells) <= self._wide
+            and all(down == across == 1 for _, down, across in cells)
+        ):
             return [text for text, _, _ in cells]
         if self._left < 0:
             self.close()
             return [text for text, _, _ in cells]
-        columns = sum(across for text, _, across in cells if text) + sum(1 for said, _ in self._open.values() if said)
+        columns = sum(across for text, _, across in cells if text) + sum(
+            1 for said, _ in self._open.values() if said
+        )
         stated, heads = heads, heads or (columns > self._wide and not self._over)
         placed: dict[int, str] = {}
         over: set[int] = set()
-        above, self._open = self._open, {c: (said, more - 1) for c, (said, more) in self._open.items() if more > 1}
+        above, self._open = (
+            self._open,
+            {c: (said, more - 1) for c, (said, more) in self._open.items() if more > 1},
+        )
         told = [across for text, _, across in cells if text or not every]
         alone = len(told) == 1 and told[0] > 1 and not any(said for said, _ in above.values())
         at = 0
@@ -97,7 +109,8 @@ class MergedTable:
                 down, across = (down, across) if text else (1, 1)
             while not every and (at in placed or at in above):
                 at += 1
-            # What stands alone in its row is a title, or names the rows below it, and no cell of these columns.
+            # What stands alone in its row is a title, or names the rows below it, and no cell of these
+            # columns.
             wide = 1 if alone and (not at or not heads) else min(across, MAX_COLUMNS - at)
             counts = not stated and not (is_name(text) if heads else not _is_number(text))
             beside = "" if counts or not (heads or at) else text
@@ -153,7 +166,8 @@ class MergedTable:
             return False
         apart = [c in self._over or not any(first[c : c + 1]) for c in range(len(second))]
         return all(
-            is_name(s) if new else s in ("", first[c]) for c, (s, new) in enumerate(zip(second, apart, strict=True))
+            is_name(s) if new else s in ("", first[c])
+            for c, (s, new) in enumerate(zip(second, apart, strict=True))
         )
 
     def _pays(self, text: str) -> bool:
@@ -173,7 +187,10 @@ def parted(rows: Iterable[TableRow]) -> Iterator[tuple[TableRow, bool]]:
     before, row = None, next(after, None)
     while row is not None:
         under = next(after, None)
-        yield row, bool(before and under and row.apart and not under.apart and _heads_anew(before, row, under))
+        yield (
+            row,
+            bool(before and under and row.apart and not under.apart and _heads_anew(before, row, under)),
+        )
         before, row = row, under
 
 
@@ -204,7 +221,9 @@ def _is_title(rows: Sequence[TableRow]) -> bool:
     filled = [n for n, cell in enumerate(under) if cell]
     if not cells[0] and not under[0]:  # both leave the corner free: heads in two lines
         return False
-    return len(filled) > 1 and len(set(filter(None, cells))) == 1 and all(any(cells[n : n + 1]) for n in filled)
+    return (
+        len(filled) > 1 and len(set(filter(None, cells))) == 1 and all(any(cells[n : n + 1]) for n in filled)
+    )
 
 
 def _joined(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -20,10 +20,16 @@ def parse(path: Path) -> Parsed:
     """Read a notebook (nbformat 3 and 4); pictures in outputs are left out."""
     try:
         notebook = json.loads(read_text(path))
-        cells = notebook["cells"] if "cells" in notebook else [c for w in notebook["worksheets"] for c in w["cells"]]
+        cells = (
+            notebook["cells"]
+            if "cells" in notebook
+            else [c for w in notebook["worksheets"] for c in w["cells"]]
+        )
         blocks = [b for cell in cells for b in _cell(cell)]
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise SourceError(f"{path.name} is not a readable notebook", "open it in Jupyter and save it again") from exc
+        raise SourceError(
+            f"{path.name} is not a readable notebook", "open it in Jupyter and save it again"
+        ) from exc
     title = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
     return Parsed(title, tuple(blocks))
 

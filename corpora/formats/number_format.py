@@ -1,8 +1,8 @@
 """Values of a workbook as its number formats show them, where the format holds what the value lacks.
 
-Kept are leading zeros and masks (`00501`, `555-0143`), percent, currency, units and words in quotes, and lengths of
-time over a day. All digits of a value stay, however few the format shows; dates are in ISO form. A library that draws
-every format would round what a person asks for.
+Kept are leading zeros and masks (`00501`, `555-0143`), percent, currency, units and words in quotes, and
+lengths of time over a day. All digits of a value stay, however few the format shows; dates are in ISO form. A
+library that draws every format would round what a person asks for.
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ def _with_unit(plain: str, tokens: list[tuple[str, ...]], section: str) -> str:
     """Return a number with the words that its format puts around it; one that is shown in thousands stays plain."""
     if re.search(r"[0#?],+(?![0#?,])", section) or "E+" in section or "E-" in section or "/" in section:
         return plain
-    places = [n for n, t in enumerate(tokens) if t[3]] or [n for n, t in enumerate(tokens) if t[4] in ("G", "g")]
+    places = [n for n, t in enumerate(tokens) if t[3]] or [
+        n for n, t in enumerate(tokens) if t[4] in ("G", "g")
+    ]
     if not places:
         return plain
     before = "".join((t[0] or t[1] or "") for t in tokens[: places[0]]).strip()

@@ -1,7 +1,7 @@
 """Numbers of Word's paragraphs, which are stored as rules alone: `3.2`, `(a)`, `Article IV` (ISO 29500-1, 17.9).
 
-Python-docx names the rules of a paragraph and does not count. What is counted here is what Word shows with tracked
-changes accepted.
+Python-docx names the rules of a paragraph and does not count. What is counted here is what Word shows with
+tracked changes accepted.
 """
 
 from __future__ import annotations
@@ -197,7 +197,9 @@ def _han(number: int) -> str:
 
 
 def _level(element: Any) -> _Level:
-    font = attribute(element, f"{W}rPr/{W}rFonts", f"{W}ascii") or attribute(element, f"{W}rPr/{W}rFonts", f"{W}hAnsi")
+    font = attribute(element, f"{W}rPr/{W}rFonts", f"{W}ascii") or attribute(
+        element, f"{W}rPr/{W}rFonts", f"{W}hAnsi"
+    )
     text = attribute(element, f"{W}lvlText", f"{W}val")
     form = attribute(element, f"{W}numFmt", f"{W}val") or "decimal"
     start, restart = (attribute(element, f"{W}{name}", f"{W}val") for name in ("start", "lvlRestart"))
@@ -246,4 +248,6 @@ def _is_gone(paragraph: Any) -> bool:
     if look is None:
         return False
     hidden = look.find(f"{W}vanish")
-    return look.find(f"{W}del") is not None or (hidden is not None and hidden.get(f"{W}val") not in ("0", "false"))
+    return look.find(f"{W}del") is not None or (
+        hidden is not None and hidden.get(f"{W}val") not in ("0", "false")
+    )

@@ -1,7 +1,7 @@
 """What OpenDocument texts, workbooks and presentations share: their parts, properties, styles, and text as HTML.
 
-The parts are read from the zip within its budget, as those of Word are. Libraries for the format parse them without
-limits, and write out each cell that is said to be repeated a million times.
+The parts are read from the zip within its budget, as those of Word are. Libraries for the format parse them
+without limits, and write out each cell that is said to be repeated a million times.
 """
 
 from __future__ import annotations
@@ -43,14 +43,20 @@ _UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "px": 0.75}
 _TAGS = {
     **{f"{TEXT}{name}": "p" for name in ("p", "alphabetical-index-title")},
     **{f"{TEXT}{name}": "div" for name in ("section", "index-body", "numbered-paragraph")},
-    **{f"{TEXT}{name}": "span" for name in ("span", "a", "meta", "ruby", "ruby-base", "bookmark-ref", "reference-ref")},
+    **{
+        f"{TEXT}{name}": "span"
+        for name in ("span", "a", "meta", "ruby", "ruby-base", "bookmark-ref", "reference-ref")
+    },
     **{f"{TABLE}table": "table", f"{TABLE}table-row": "tr", f"{TABLE}table-cell": "td"},
     f"{DRAW}text-box": "div",
 }
 _SPACES = {f"{TEXT}tab": " ", f"{TEXT}s": " ", f"{TEXT}line-break": "\n"}
 _OUT = frozenset(
     (
-        *(f"{TEXT}{name}" for name in ("tracked-changes", "table-of-content", "hidden-text", "ruby-text", "note")),
+        *(
+            f"{TEXT}{name}"
+            for name in ("tracked-changes", "table-of-content", "hidden-text", "ruby-text", "note")
+        ),
         *(f"{TEXT}{name}" for name in ("number", "page-number")),
         *(f"{OFFICE}{name}" for name in ("annotation", "forms", "event-listeners")),
         *(f"{TABLE}covered-table-cell", f"{TABLE}shapes", f"{PRESENTATION}notes"),
@@ -91,7 +97,9 @@ class Document:
         for note in start.iter(f"{TEXT}note-body"):
             if said := " ".join("".join(note.itertext()).split()):
                 blocks.append(Block(said, "text"))
-        blocks += (block for note in start.iter(f"{OFFICE}annotation") if (block := annotation(note)) is not None)
+        blocks += (
+            block for note in start.iter(f"{OFFICE}annotation") if (block := annotation(note)) is not None
+        )
         return blocks, figures
 
     def edges(self) -> list[Block]:
@@ -213,10 +221,16 @@ def _fonts(roots: Iterable[Any]) -> dict[str, str]:
     """Return the styles whose letters are pictures, with their font."""
     out: dict[str, str] = {}
     for root in roots:
-        faces = {f.get(f"{STYLE}name"): f.get(f"{SVG}font-family") or "" for f in root.iter(f"{STYLE}font-face")}
+        faces = {
+            f.get(f"{STYLE}name"): f.get(f"{SVG}font-family") or "" for f in root.iter(f"{STYLE}font-face")
+        }
         for style in root.iter(f"{STYLE}style"):
             looks = style.find(f"{STYLE}text-properties")
-            said = "" if looks is None else looks.get(f"{STYLE}font-name") or looks.get(f"{_FO}font-family") or ""
+            said = (
+                ""
+                if looks is None
+                else looks.get(f"{STYLE}font-name") or looks.get(f"{_FO}font-family") or ""
+            )
             name = (faces.get(said) or said).strip("'\" ")
             if is_symbolic(name):
                 out[style.get(f"{STYLE}name") or ""] = name
@@ -248,7 +262,9 @@ def opened(path: Path) -> Archive:
     """
     archive = Archive(path)
     try:
-        if archive.has("META-INF/manifest.xml") and b"encryption-data" in archive.read("META-INF/manifest.xml"):
+        if archive.has("META-INF/manifest.xml") and b"encryption-data" in archive.read(
+            "META-INF/manifest.xml"
+        ):
             raise SourceError(f"{path.name} is protected by a password", "save it without password")
     except SourceError:
         archive.__exit__()

@@ -44,7 +44,9 @@ def _shown(control: Any) -> str:
 def entered(field: Any) -> str:
     """Return what is entered in a field from Word whose text is not stored: a box or a choice."""
     kind = (field.get(f"{FIELD}type") or "").rpartition(".")[2].upper()
-    params = [(p.get(f"{FIELD}name") or "", p.get(f"{FIELD}value") or "") for p in field.iter(f"{FIELD}param")]
+    params = [
+        (p.get(f"{FIELD}name") or "", p.get(f"{FIELD}value") or "") for p in field.iter(f"{FIELD}param")
+    ]
     if kind == "FORMCHECKBOX":
         return TICKED if dict(params).get("Checkbox_Checked", "false").lower() in _ON else UNTICKED
     if kind == "FORMDROPDOWN":

@@ -87,7 +87,9 @@ class ListNumbers:
         """Return the number of a heading that is in no list, "" where it has none."""
         if self._outline.get(level, _Rule()).form == "" or element.get(f"{TEXT}is-list-header") == "true":
             return ""
-        start = element.get(f"{TEXT}start-value") if element.get(f"{TEXT}restart-numbering") == "true" else None
+        start = (
+            element.get(f"{TEXT}start-value") if element.get(f"{TEXT}restart-numbering") == "true" else None
+        )
         return _next(self._heads, level, self._outline, start)
 
 

@@ -144,7 +144,9 @@ def _cells(row: Any, budget: _Budget) -> Iterator[tuple[str, int, int]]:
         texts.pop()
     count = 0
     for cell, text in zip(cells, texts, strict=False):
-        down, across = (spanned(cell.get(f"{TABLE}number-{way}-spanned") or "") for way in ("rows", "columns"))
+        down, across = (
+            spanned(cell.get(f"{TABLE}number-{way}-spanned") or "") for way in ("rows", "columns")
+        )
         copies = budget.copies(min(_repeated(cell, "columns"), MAX_COLUMNS - count), len(text))
         yield from [(text, down, across)] * copies
         count += copies
@@ -178,6 +180,10 @@ def _text(cell: Any) -> str:
 def _is_masked(plainly: str, drawn: str) -> bool:
     """Tell a number that the sheet shows with what the value lacks: leading zeros, a mask, a unit."""
     digits = "".join(filter(str.isdigit, drawn))
-    if not plainly.isdecimal() or digits.lstrip("0") != plainly.lstrip("0") or any(c in drawn for c in ".,'’"):
+    if (
+        not plainly.isdecimal()
+        or digits.lstrip("0") != plainly.lstrip("0")
+        or any(c in drawn for c in ".,'’")
+    ):
         return False
     return drawn != plainly and (digits != plainly or any(c.isalpha() or c in "()-/" for c in drawn))

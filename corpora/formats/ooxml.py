@@ -55,7 +55,9 @@ class Package(Archive):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        main = next((n for n in ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml") if self.has(n)), "")
+        main = next(
+            (n for n in ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml") if self.has(n)), ""
+        )
         self.is_strict = bool(main) and bool(_STRICT.search(super().read(main)))
 
     def read(self, name: str) -> bytes:

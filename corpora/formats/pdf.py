@@ -85,7 +85,9 @@ class _Beside:
             what = "1 character was" if self.lost == 1 else f"{self.lost} characters were"
             said.append(f"{what} left out: the fonts of the file do not say what they mean")
         if (count := raw.FPDFDoc_GetAttachmentCount(document)) > 0:
-            said.append("1 attached file was not read" if count == 1 else f"{count} attached files were not read")
+            said.append(
+                "1 attached file was not read" if count == 1 else f"{count} attached files were not read"
+            )
         return said
 
 
@@ -126,7 +128,11 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
         blocks=tuple(found),
         date=pdf_date(str(meta.get("CreationDate", ""))) or pdf_date(str(meta.get("ModDate", ""))),
         author=str(meta.get("Author", "")).strip(),
-        warnings=(*warnings[:10], *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else []), *more),
+        warnings=(
+            *warnings[:10],
+            *([f"and {len(warnings) - 10} more pages"] if len(warnings) > 10 else []),
+            *more,
+        ),
         figures=figures,
         hidden=tuple(hidden),
     )
@@ -147,8 +153,8 @@ def _page(
 ) -> tuple[list[PageLine], View, View]:
     """Return the lines of a page in reading order, how they are read, and how the page is shown.
 
-    What nobody sees, and what is written upon the page, goes `beside`. Both views differ where a page is turned and its
-    text stands on its side.
+    What nobody sees, and what is written upon the page, goes `beside`. Both views differ where a page is
+    turned and its text stands on its side.
     """
     page = document[number]
     try:
@@ -216,7 +222,8 @@ class _Text:
     def lines(self, placed: bool) -> Iterator[tuple[SetLine, bool]]:
         """Yield the lines of the page as they are set, `placed` with their characters, each with whether it is white.
 
-        PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after a space.
+        PDFium ends most lines with a line break, but runs on after a hyphen at a line end, and at times after
+        a space.
         """
         characters: list[str] = []
         first = 0
@@ -231,7 +238,11 @@ class _Text:
                 characters.append(self._shown(n, code, begins) if known else _LOST)
                 continue
             inked = [first + i for i, c in enumerate(characters) if c.strip() and c != _LOST]
-            boxes = [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))] if inked else ()
+            boxes = (
+                [self._text.get_rect(i) for i in range(self._text.count_rects(first, n - first))]
+                if inked
+                else ()
+            )
             if boxes:
                 white = self._is_white(inked[0]) and self._is_white(inked[-1])
                 line = self._line("".join(characters), self._view.seen(union(boxes)), inked, hyphen, first)
@@ -278,7 +289,9 @@ class _Text:
         dotted = {n for m in _LEADER.finditer(text) for n in range(first + m.start(), first + m.end())}
         inked = [n for n in inked if n not in dotted] or inked if dotted else inked
         stops = [(a, b) for a, b in pairwise(inked) if b - a > 1]
-        ends = [(a, b) for a, b in stops if self._side(b, 0) - self._side(a, 1) > self._gap(a, b) * max(1.0, size)]
+        ends = [
+            (a, b) for a, b in stops if self._side(b, 0) - self._side(a, 1) > self._gap(a, b) * max(1.0, size)
+        ]
         if not ends:
             return ()
         starts, lasts = [inked[0], *(b for _, b in ends)], [*(a for a, _ in ends), inked[-1]]

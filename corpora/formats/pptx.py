@@ -60,7 +60,9 @@ def parse(path: Path) -> Parsed:
     first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
     told = (*warnings[:10], *not_read(left))
-    return replace(properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures))
+    return replace(
+        properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures)
+    )
 
 
 def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
@@ -79,14 +81,18 @@ def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool
     charts: set[str] = set()
     boxes = {s._element: _place(s) for s in slide.shapes}
     held = (
-        e for s in _in_order(slide.shapes._spTree, boxes) for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION)
+        e
+        for s in _in_order(slide.shapes._spTree, boxes)
+        for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION)
     )
     for element in held:
         if next(element.iterancestors(FALLBACK), None) is not None:
             continue
         if element.tag == RELATION:
             part = _part(slide, element.get(f"{R}dm") or "")
-            yield from ((False, block) for block in (diagram(_root(part), number) if part is not None else ()))
+            yield from (
+                (False, block) for block in (diagram(_root(part), number) if part is not None else ())
+            )
             continue
         if element.tag == f"{C}chart":
             part = _part(slide, element.get(f"{R}id") or "")
@@ -119,7 +125,12 @@ def _part(slide: Any, id: str) -> Any:
 
 def _root(part: Any) -> Any:
     """Return the root of a part; python-pptx keeps those that it does not know as bytes."""
-    safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    safe: dict[str, Any] = {
+        "resolve_entities": False,
+        "no_network": True,
+        "load_dtd": False,
+        "huge_tree": False,
+    }
     return etree.fromstring(part.blob, etree.XMLParser(**safe))
 
 

@@ -34,10 +34,12 @@ _EXTENSIONS = {
     "eml": ".eml",
     "mbox": ".mbox .mbx",
     "ics": ".ics .ical .ifb .vcf .vcard",
-    "code": """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go .rs .rb
+    "code": (
+        """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go .rs .rb
         .php .pl .pm .swift .m .mm .r .jl .lua .sh .bash .zsh .fish .ps1 .bat .sql .hs .ml .mli .clj .ex .exs .erl
         .dart .vue .svelte .css .scss .less .toml .ini .cfg .yaml .yml .xml .xsd .proto .graphql .tf .cmake .gradle
-        .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for .pas .lisp .el .scm .vim .diff .patch""",
+        .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for .pas .lisp .el .scm .vim .diff .patch"""
+    ),
 }
 _TEXT_KINDS = {extension: kind for kind, listed in _EXTENSIONS.items() for extension in listed.split()}
 TEXTS = frozenset((*_EXTENSIONS, "text"))
@@ -75,14 +77,18 @@ _SVG = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*|<!doctype\s+svg[^>\[]*(?:\[[^\]]*\]\s*)?>\s*)*<(?:svg:)?svg\b",
     re.I | re.S,
 )
-_TAGS = re.compile(r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I)
+_TAGS = re.compile(
+    r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I
+)
 _RST = re.compile(r"^[ \t]*\.\. [\w:-]{2,40}::(?:\s|$)|:[a-z][\w:+-]{1,30}:`[^`\n]+`", re.M)
 """Directives and roles: a `.txt` with several of them is reStructuredText, as many projects keep their manuals."""
 _MAIL = re.compile(r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3,}")
 _CALENDAR = re.compile(r"\s*BEGIN:V(?:CALENDAR|CARD)\b", re.I)
 _MAILBOX = re.compile(r"From \S[^\n]{1,200}\d\d:\d\d[^\n]{0,60}\d{4}[^\n]{0,20}\n[\w-]+:")
 """The line over each mail of a mailbox: who sent it and when, right before its first field."""
-_MAIL_FIELDS = re.compile(r"^(?:From|To|Subject|Date|Message-ID|MIME-Version|Received|Return-Path):", re.M | re.I)
+_MAIL_FIELDS = re.compile(
+    r"^(?:From|To|Subject|Date|Message-ID|MIME-Version|Received|Return-Path):", re.M | re.I
+)
 
 
 def probe(path: Path) -> str:
@@ -116,11 +122,14 @@ def opened(path: Path) -> tuple[str, str]:
     limit = MAX_TEXT_BYTES if kind in TEXTS or kind == "items" else MAX_BYTES
     if length > limit:
         raise SourceError(
-            f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to {limit / 1024**2:.0f} MB",
+            f"{path.name} is {length / 1024**2:.0f} MB; files of this kind are read up to"
+            f" {limit / 1024**2:.0f} MB",
             "split it into smaller files",
         )
     if kind not in KINDS and kind != PICTURE:
-        raise SourceError(f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF")
+        raise SourceError(
+            f"{path.name} is of a kind that is not read ({kind})", "convert it to text, HTML or PDF"
+        )
     return kind, text
 
 
@@ -147,7 +156,8 @@ def _binary_kind(path: Path, data: bytes) -> str:
     if data.startswith(b"{\\rtf"):
         return "rtf"
     magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
-    # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no text does.
+    # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no
+    # text does.
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
         named = ""
     if data[4:8] == b"ftyp" and data[8:12] in STILL:
@@ -185,7 +195,8 @@ def _package_kind(path: Path) -> str:
             stated = _mimetype(archive) if {"mimetype", "content.xml"} <= names else ""
     except BROKEN:
         raise SourceError(
-            f"{path.name} is a damaged or truncated zip file (Word, Excel, PowerPoint and EPUB are zip files)",
+            f"{path.name} is a damaged or truncated zip file (Word, Excel, PowerPoint and EPUB are zip"
+            " files)",
             "restore it from a backup, or save it again",
         ) from None
     if protected:
@@ -209,7 +220,9 @@ def _mimetype(archive: zipfile.ZipFile) -> str:
 def _text_kind(path: Path, text: str) -> str:
     """Return the kind of a text: what it certainly is, else what its extension says, else plain text."""
     if text.startswith("#EXTM3U"):
-        raise SourceError(f"{path.name} is a playlist, which only names recordings", "give the recordings themselves")
+        raise SourceError(
+            f"{path.name} is a playlist, which only names recordings", "give the recordings themselves"
+        )
     if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
         return "items"
     named = _TEXT_KINDS.get(path.suffix.lower(), "text")

@@ -25,7 +25,9 @@ _TARGET = re.compile(r"\s?<[^<>]*>\Z")
 _DIRECTIVE = re.compile(r"\.\.[ \t]+([\w:+.-]+)::[ \t]*(.*)")
 _OPTION = re.compile(r"\s*:[\w-]+:(?!`)")
 _CLASS = re.compile(r"(?<=\.\. )class(?=::)")
-_SILENT = frozenset("toctree index highlight currentmodule module tabularcolumns include literalinclude".split())
+_SILENT = frozenset(
+    "toctree index highlight currentmodule module tabularcolumns include literalinclude".split()
+)
 """Directives without words of their own."""
 _SKIPPED = frozenset(
     "#text comment target substitution_definition problematic docinfo pending meta image classifier colspec".split()
@@ -99,7 +101,9 @@ def _place_rows(document: Any, lines: list[str]) -> None:
     for table in document.findall(lambda n: n.tagname == "table" and n.line):
         at = table.line
         for row in table.findall(lambda n: n.tagname == "row"):
-            told = next((p for p in row.findall(lambda n: n.tagname == "paragraph") if p.rawsource.strip()), None)
+            told = next(
+                (p for p in row.findall(lambda n: n.tagname == "paragraph") if p.rawsource.strip()), None
+            )
             if told is None or (told.line or 0) >= table.line:
                 continue  # rows of other tables know their lines
             words = told.rawsource.strip().split("\n")[0]

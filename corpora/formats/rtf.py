@@ -1,7 +1,8 @@
 """RTF: text by striprtf, with marks of our own for what it does not tell: headings, lists, cells, notes, hidden words.
 
-The groups of a file are gone through once before. What no reader sees and what is no text (pictures, objects, styles)
-is taken out there, which also keeps the work of striprtf, a step for each character, within the length of the text.
+The groups of a file are gone through once before. What no reader sees and what is no text (pictures, objects,
+styles) is taken out there, which also keeps the work of striprtf, a step for each character, within the
+length of the text.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def parse(path: Path) -> Parsed:
     cut = ("the file is cut off, and was read as far as it goes",) if groups.is_cut else ()
     date = _date("".join(parts["creatim"]))
     warnings = (*cut, *not_read(groups.left))
-    return Parsed(title or top, tuple(blocks), date, author, warnings=warnings, hidden=(hidden,) if hidden else ())
+    return Parsed(
+        title or top, tuple(blocks), date, author, warnings=warnings, hidden=(hidden,) if hidden else ()
+    )
 
 
 def _one_line(text: str) -> str:
@@ -106,7 +109,9 @@ def _blocks(text: str) -> Iterator[Block]:
         inside = inside or INSIDE in piece
         is_head = _level_of(piece) > 0
         is_item = bool(label) and not inside and not is_head
-        held += [said if is_item else f"{label.strip('-')} {said}".strip()] if said or label.strip("-") else []
+        held += (
+            [said if is_item else f"{label.strip('-')} {said}".strip()] if said or label.strip("-") else []
+        )
         if sign == CELL:
             cells, held = [*cells, " ".join(held)], []
         elif sign == ROW:

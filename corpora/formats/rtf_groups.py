@@ -1,7 +1,8 @@
 r"""The groups of an RTF file: which text goes where, what is no text, and marks for what striprtf does not tell.
 
-A group that begins with `\*` and a word that is no mere format is a destination; one that is not known is left out, as
-the specification asks (Rich Text Format 1.9.1, “Destinations”). A `\*` in the middle of a group says nothing.
+A group that begins with `\*` and a word that is no mere format is a destination; one that is not known is
+left out, as the specification asks (Rich Text Format 1.9.1, “Destinations”). A `\*` in the middle of a group
+says nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ HEADING, ITEM, INSIDE, CELL, ROW, LABELLED, AUTHOR, SAID = "\ue0f0\ue0f1\ue0f2\u
 INFO = ("title", "author", "creatim")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\[^a-z]|[{}]|[^\\{}]+|\\", re.I | re.S)
 _SKIPPED = frozenset(
-    "stylesheet listtable listoverridetable revtbl rsidtbl filetbl colortbl themedata datastore xmlnstbl latentstyles "
-    "generator bkmkstart bkmkend xe tc atnid atnref atndate atrfstart atrfend nonesttables nonshppict shprslt objdata "
-    "objclass objname sp mmathpict".split()
+    "stylesheet listtable listoverridetable revtbl rsidtbl filetbl colortbl themedata datastore xmlnstbl"
+    " latentstyles generator bkmkstart bkmkend xe tc atnid atnref atndate atrfstart atrfend nonesttables"
+    " nonshppict shprslt objdata objclass objname sp mmathpict".split()
 )
 """Groups that hold no text of the document, or text that stands elsewhere too."""
 _AROUND = frozenset("shp shpgrp shpinst shppict do object fldinst mmath".split())
@@ -30,13 +31,18 @@ _EDGES = frozenset(f"{where}{which}" for where in ("header", "footer") for which
 _SINKS = {
     **dict.fromkeys(_EDGES, ("edge", "\\par ")),
     **dict.fromkeys(("shptxt", "dptxbxtext"), ("box", "\\par ")),
-    **{"footnote": ("note", "\\par "), "result": ("text", ""), "formfield": ("form", ""), "ffl": ("entry", "")},
+    **{
+        "footnote": ("note", "\\par "),
+        "result": ("text", ""),
+        "formfield": ("form", ""),
+        "ffl": ("entry", ""),
+    },
 }
 _COUNTED = {"pict": ("picture", "pictures"), "object": ("embedded object", "embedded objects")}
 _EQUATION = ("equation", "equations")
 _FORMATS = frozenset(
-    "cs cf cb f fs b i ul ulnone plain pard par lang langfe noproof chcbpat chcfpat highlight rtlch ltrch loch hich "
-    "dbch insrsid charrsid af afs ab ai super sub nosupersub strike caps scaps line tab".split()
+    "cs cf cb f fs b i ul ulnone plain pard par lang langfe noproof chcbpat chcfpat highlight rtlch ltrch"
+    " loch hich dbch insrsid charrsid af afs ab ai super sub nosupersub strike caps scaps line tab".split()
 )
 """Words that only say how text looks: behind `\\*` they begin no destination."""
 _READ = ("text", "note", "edge", "box", "comment")

@@ -1,7 +1,7 @@
 """What a sheet of Excel holds beyond its cells: comments, text boxes, diagrams, titles of charts, boxes of forms.
 
-Openpyxl reads comments only without its mode for large files, and text boxes and controls not at all: so the parts that
-a sheet is related to are read here.
+Openpyxl reads comments only without its mode for large files, and text boxes and controls not at all: so the
+parts that a sheet is related to are read here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def beyond_cells(archive: Archive, part: str, left: Counter[tuple[str, str]]) ->
     related = relations(archive, part)
     parts = [(kind, target) for kind, target in related.values() if archive.has(target)]
     out: list[Block] = []
-    threaded = [block for kind, target in parts if kind == "threadedComment" for block in _threads(archive, target)]
+    threaded = [
+        block for kind, target in parts if kind == "threadedComment" for block in _threads(archive, target)
+    ]
     places = {place for place, _ in threaded}
     for kind, target in parts:
         if kind == "comments":

@@ -45,5 +45,7 @@ def _lines(root: Any) -> Iterator[str]:
 
 
 def _text(point: Any) -> str:
-    paragraphs = (" ".join("".join(t.text or "" for t in p.iter(f"{A}t")).split()) for p in point.iter(f"{A}p"))
+    paragraphs = (
+        " ".join("".join(t.text or "" for t in p.iter(f"{A}t")).split()) for p in point.iter(f"{A}p")
+    )
     return " ".join(filter(None, paragraphs))

@@ -1,7 +1,7 @@
 """Tables that are laid out by cells: signs stand beside their amounts, and columns that hold nothing keep space.
 
-A filing is set so: `$` and the bracket that closes a loss have columns of their own, and empty ones stand between them.
-Each amount becomes one cell again, and each column of amounts one column below its head.
+A filing is set so: `$` and the bracket that closes a loss have columns of their own, and empty ones stand
+between them. Each amount becomes one cell again, and each column of amounts one column below its head.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def signed(cells: Sequence[Cell]) -> list[Cell]:
 def head_rows(rows: Sequence[TableRow]) -> int:
     """Return how many of the first rows are heads: all marked so, or names over an empty corner above a named row."""
     marked = sum(1 for _ in takewhile(lambda row: row.heads, rows))
-    over = sum(1 for _ in takewhile(lambda row: not row.cells[0] and all(map(is_name, row.cells)), rows[:_MOST_HEADS]))
+    over = sum(
+        1
+        for _ in takewhile(lambda row: not row.cells[0] and all(map(is_name, row.cells)), rows[:_MOST_HEADS])
+    )
     return max(marked, over if over < len(rows) and rows[over].cells[0] else 0)
 
 
@@ -54,7 +57,9 @@ def closed_up(rows: Sequence[TableRow], heads: int) -> list[TableRow]:
             kept[-1] = (*names, *(a or b for a, b in zip(kept[-1][heads:], texts, strict=True)))
         else:
             kept.append(column)
-    kept = [column for n, column in enumerate(kept) if not n or any(column[heads:]) or not _spans(kept, n, heads)]
+    kept = [
+        column for n, column in enumerate(kept) if not n or any(column[heads:]) or not _spans(kept, n, heads)
+    ]
     if len(kept) == width:
         return list(rows)
     return [row._replace(cells=[column[n] for column in kept]) for n, row in enumerate(rows)]
@@ -63,4 +68,6 @@ def closed_up(rows: Sequence[TableRow], heads: int) -> list[TableRow]:
 def _spans(columns: Sequence[Column], n: int, heads: int) -> bool:
     """Tell whether each head of a column is that of one beside it, or empty: a head that reaches over space."""
     beside = [columns[k] for k in (n - 1, n + 1) if 0 < k < len(columns)]
-    return all(not columns[n][row] or any(columns[n][row] == other[row] for other in beside) for row in range(heads))
+    return all(
+        not columns[n][row] or any(columns[n][row] == other[row] for other in beside) for row in range(heads)
+    )

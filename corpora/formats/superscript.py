@@ -16,7 +16,8 @@ _VARIABLE = 2
 def around(before: str, text: str, *, below: bool = False, link: bool = False) -> tuple[str, str]:
     """Return what goes before and after a raised text, or one `below` the line, that follows another.
 
-    A power is told by `^`, a base by `_`, the mark of a note stands apart in brackets; anything else is left as it is.
+    A power is told by `^`, a base by `_`, the mark of a note stands apart in brackets; anything else is left
+    as it is.
     """
     text = text.strip()
     last = before[-1:]

@@ -22,7 +22,12 @@ _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 def parse(path: Path) -> Parsed:
     """Read a drawing (.svg). Nothing it names is opened, no entity is expanded, no script runs."""
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(read_bytes(path), parser)
@@ -66,7 +71,9 @@ def _name(element: Any) -> str:
 
 
 def _is_hidden(element: Any) -> bool:
-    said = {name: (element.get(name) or "").strip() for name in ("display", "visibility", "opacity", "font-size")}
+    said = {
+        name: (element.get(name) or "").strip() for name in ("display", "visibility", "opacity", "font-size")
+    }
     return (
         said["display"] == "none"
         or said["visibility"] in ("hidden", "collapse")

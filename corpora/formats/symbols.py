@@ -1,7 +1,9 @@
 """Characters of the fonts whose letters are pictures (Symbol, Wingdings): what each of them shows, in Unicode.
 
-Office programs store the number of the picture in its font, alone or 0xF000 higher. Without its font the number is
-another letter, or none: a ticked box becomes `þ`, and `±` is lost. The tables hold what has a character in Unicode.
+Office programs store the number of the picture in its font, alone or 0xF000 higher. Without its font the
+number is
+another letter, or none: a ticked box becomes `þ`, and `±` is lost. The tables hold what has a character in
+Unicode.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ def parse(path: Path) -> Parsed:
 def blocks(text: str) -> tuple[Block, ...]:
     """Return the blocks of plain text.
 
-    Headings are underlined lines, and numbered or `Chapter N` lines that stand alone, when there are at least two and
+    Headings are underlined lines, and numbered or `Chapter N` lines that stand alone, when there are at least
+    two and
     text follows each: a numbered list is never taken for headings.
     """
     out: list[Block] = []
@@ -104,7 +105,9 @@ def _body(lines: list[str], first: int) -> Block:
 def _numbered(found: list[Block]) -> tuple[Block, ...]:
     """Promote numbered lines that stand alone to headings, if all of them together look like headings."""
     candidates = [n for n, b in enumerate(found) if _looks_numbered(b)]
-    followed = [n + 1 < len(found) and n + 1 not in candidates and found[n + 1].kind != "heading" for n in candidates]
+    followed = [
+        n + 1 < len(found) and n + 1 not in candidates and found[n + 1].kind != "heading" for n in candidates
+    ]
     if len(candidates) < 2 or sum(followed) < len(followed) * 0.6:
         return tuple(found)
     for n in candidates:

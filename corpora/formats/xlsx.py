@@ -82,7 +82,9 @@ def parse(path: Path) -> Parsed:
             blocks += beside
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
-        warnings.append(f"{have} no stored value; open the workbook in a spreadsheet program and save it once")
+        warnings.append(
+            f"{have} no stored value; open the workbook in a spreadsheet program and save it once"
+        )
     warnings += [*left_out(unseen), *not_read(left)]
     return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
@@ -91,7 +93,9 @@ def _left(archive: Archive) -> Counter[tuple[str, str]]:
     """Count the sheets that are no tables, and the macros."""
     related = relations(archive, "xl/workbook.xml").values()
     left = macros(archive)
-    left["sheet that is a chart", "sheets that are charts"] += sum(kind == "chartsheet" for kind, _ in related)
+    left["sheet that is a chart", "sheets that are charts"] += sum(
+        kind == "chartsheet" for kind, _ in related
+    )
     return left
 
 
@@ -119,7 +123,9 @@ def _heads(rows: Sequence[TableRow]) -> int:
 
 def _sheets(archive: Package, *, rich_text: bool) -> Iterator[Any]:
     try:
-        book = load_workbook(archive.file(), read_only=True, data_only=True, keep_links=False, rich_text=rich_text)
+        book = load_workbook(
+            archive.file(), read_only=True, data_only=True, keep_links=False, rich_text=rich_text
+        )
     except Exception as exc:  # openpyxl lets whatever a broken part causes through
         raise _damaged(archive.path) from exc
     try:
@@ -161,9 +167,18 @@ class _Marks:
 def _marks(archive: Archive, part: str) -> _Marks:
     """Look through the elements of a sheet for its marks."""
     marks = _Marks()
-    safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+    safe: dict[str, Any] = {
+        "resolve_entities": False,
+        "no_network": True,
+        "load_dtd": False,
+        "huge_tree": False,
+    }
     data = BytesIO(archive.read(part) if archive.has(part) else b"")
-    tags = ("{*}row", "{*}mergeCell", *(f"{{*}}{side}{edge}" for side in _SIDES for edge in ("Header", "Footer")))
+    tags = (
+        "{*}row",
+        "{*}mergeCell",
+        *(f"{{*}}{side}{edge}" for side in _SIDES for edge in ("Header", "Footer")),
+    )
     try:
         for _, element in etree.iterparse(data, tag=tags, **safe):
             if element.tag.endswith(("Header", "Footer")):
@@ -204,4 +219,6 @@ def _as_drawn(value: object, font: str) -> str:
 
 
 def _damaged(path: Path) -> SourceError:
-    return SourceError(f"{path.name} is a damaged workbook", "open it in a spreadsheet program and save it again")
+    return SourceError(
+        f"{path.name} is a damaged workbook", "open it in a spreadsheet program and save it again"
+    )

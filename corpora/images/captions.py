@@ -1,7 +1,8 @@
 """Captions of pictures: asked for after the commit, side by side, and written into the items of the pictures.
 
-An item says who described it (`meta["seen_by"]`), in the transaction that gives it its caption: a run that is killed
-repeats what was in flight, and a picture that has none by the model that is set is asked for by the next run.
+An item says who described it (`meta["seen_by"]`), in the transaction that gives it its caption: a run that is
+killed repeats what was in flight, and a picture that has none by the model that is set is asked for by the
+next run.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ class Captioning:
             self.tell(done, len(todo))
             some = todo[start : start + at_once]
             said = zip(some, await asyncio.gather(*(self._one(item, language) for item in some)), strict=True)
-            if made := [with_caption(item, text, self.captioner.name) for item, text in said if text is not None]:
+            if made := [
+                with_caption(item, text, self.captioner.name) for item, text in said if text is not None
+            ]:
                 await asyncio.to_thread(self._put, made)
             done += len(made)
             if self._over():
@@ -114,7 +117,9 @@ class Captioning:
     def _put(self, made: Sequence[Item]) -> None:
         """Write items whose text has changed in place of what they were, with their vectors."""
         new = chunked(made, [chunks(item, self.encoder.max_words) for item in made])
-        vectors = self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
+        vectors = (
+            self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
+        )
         ids = [item.id for item in made]
         with self.held.catalog.writing(self.row.id) as connection:
             forget_texts(connection, "item", ids)

@@ -46,7 +46,9 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
         MissingExtra: the extra `images` is not installed.
     """
     if path.stat().st_size > MOST_BYTES:
-        raise SourceError(f"{path.name} is a picture of more than {MOST_BYTES // 2**20} MB", "save it smaller")
+        raise SourceError(
+            f"{path.name} is a picture of more than {MOST_BYTES // 2**20} MB", "save it smaller"
+        )
     shots: list[Shot] = []
     frames, kind = 1, ""
     for n, picture in enumerate(pages(path.read_bytes())):
@@ -109,7 +111,11 @@ def _placed(item: Item, source: str, shots: Sequence[Shot]) -> Item:
         locator["image"] = f"{source}/{shot.name}"
     if len(shots) > 1 and first:
         locator["page"] = first.page
-    boxes = [s.bbox for s, old in zip(spans, item.spans, strict=True) if s.bbox and first and old.page == first.page]
+    boxes = [
+        s.bbox
+        for s, old in zip(spans, item.spans, strict=True)
+        if s.bbox and first and old.page == first.page
+    ]
     if boxes:
         locator["bbox"] = list(union(boxes))
     meta = {**item.meta, "pages": [f"{source}/{s.name}" for s in shots]} if len(shots) > 1 else item.meta

@@ -47,9 +47,14 @@ class Items:
                 also.append(locator)
             return
         alt = "" if _FILE.fullmatch(figure.alt) else figure.alt
-        around = "" if figure.whole else around_at(self._parsed.blocks, figure.at, (figure.caption, alt), self._told)
+        around = (
+            ""
+            if figure.whole
+            else around_at(self._parsed.blocks, figure.at, (figure.caption, alt), self._told)
+        )
         lines = shot.lines if shot is not None else ()
-        # What a slide or page states as text is exact; OCR stands in for it, or adds what only the picture shows.
+        # What a slide or page states as text is exact; OCR stands in for it, or adds what only the picture
+        # shows.
         extra = "\n".join(line.text for line in lines if _plain(line.text) not in _plain(figure.text))
         words = "\n".join(filter(None, (figure.text, extra)))
         text, parts = compose({"caption": figure.caption, "alt": alt, "words": words, "around": around})

@@ -32,7 +32,8 @@ MOST = 2_000
 class Shot:
     """What is known of one picture: its size and that of the copy (`stored`), and its words with boxes in the copy.
 
-    `name` is the copy's file, or "" where none is kept; `key` is the same for equal pixels. Sizes are in pixels.
+    `name` is the copy's file, or "" where none is kept; `key` is the same for equal pixels. Sizes are in
+    pixels.
     """
 
     name: str
@@ -46,9 +47,9 @@ class Shot:
 class PictureReader:
     """Looks at pictures within the limits of one file.
 
-    `tell` is called before the first one is read, where the seconds begin, and after each that was read; without a
-    media folder no copies are kept.
-    With `later` none is opened: they are counted, and the file is read again for them.
+    `tell` is called before the first one is read, where the seconds begin, and after each that was read;
+    without a media folder no copies are kept. With `later` none is opened: they are counted, and the file is
+    read again for them.
     """
 
     def __init__(
@@ -147,7 +148,9 @@ class PictureReader:
             return self.engine.lines(pixels)
         except MemoryError:
             raise
-        except Exception as error:  # whatever the engine's libraries raise for a picture they were not made for
+        except (
+            Exception
+        ) as error:  # whatever the engine's libraries raise for a picture they were not made for
             logger.warning("the words of a picture could not be read: %s", error)
             self._missed["the words of a picture could not be read"] += 1
             return []
@@ -169,7 +172,10 @@ class PictureReader:
         """Return what was not looked at or not read, one sentence each."""
         found = counted(self._missed)
         if self.unread:
-            why = f"reading them takes longer than {self._seconds:g} seconds of the processor (RAGWEAVE_PARSE_SECONDS)"
+            why = (
+                f"reading them takes longer than {self._seconds:g} seconds of the processor"
+                " (RAGWEAVE_PARSE_SECONDS)"
+            )
             if self._engine is None:
                 why = "RAGWEAVE_OCR is off" if model_settings().ocr == "off" else MISSING
             these = "one picture" if self.unread == 1 else f"{self.unread} pictures"
@@ -181,7 +187,9 @@ class PictureReader:
             self._closed = True
             self._missed[f"pictures were not opened: {MISSING}"] += 1
         else:
-            what = error.what.partition(" (")[0]  # without what the decoder says, which differs from file to file
+            what = error.what.partition(" (")[
+                0
+            ]  # without what the decoder says, which differs from file to file
             self._missed[f"a picture was left out: {what[0].lower()}{what[1:]}"] += 1
 
 

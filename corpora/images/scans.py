@@ -79,7 +79,9 @@ class PdfPictures:
                 self._take(self._shoot(part), number, box, caption_of(lines, box))
         return lines
 
-    def _scan(self, pixels: Pixels, number: int, height: float, scale: float, lines: list[PageLine]) -> list[PageLine]:
+    def _scan(
+        self, pixels: Pixels, number: int, height: float, scale: float, lines: list[PageLine]
+    ) -> list[PageLine]:
         shot = self._shoot(pixels)
         if shot is None:
             return lines
@@ -90,7 +92,9 @@ class PdfPictures:
         read = [page_line(line, number, shot.stored[1], points) for line in shot.lines]
         return read if sum(len(x.text) for x in read) > sum(len(x.text) for x in lines) else lines
 
-    def _whole(self, pixels: Pixels, number: int, height: float, scale: float, lines: Sequence[PageLine]) -> None:
+    def _whole(
+        self, pixels: Pixels, number: int, height: float, scale: float, lines: Sequence[PageLine]
+    ) -> None:
         """Keep a page that is mostly picture and has a text of its own, which needs no reading."""
         shot = self._shoot(pixels, words=False)
         if shot is None:
@@ -180,4 +184,6 @@ def _rendered(page: Any, scale: float) -> Pixels | None:
         logger.debug("a page cannot be rendered: %s", error)
         return None
     values = bitmap.to_numpy()
-    return np.ascontiguousarray(values[:, :, :3] if values.ndim == 3 else np.repeat(values[:, :, None], 3, axis=2))
+    return np.ascontiguousarray(
+        values[:, :, :3] if values.ndim == 3 else np.repeat(values[:, :, None], 3, axis=2)
+    )

@@ -1,9 +1,9 @@
 """Reading, perceiving and embedding on the nodes of a Ray cluster, with the same processes and limits as here.
 
-An actor for each CPU of the cluster, or for what the settings give to one, has a reading process of its own. Files are
-opened at the same path on every node; what is made of them comes back through Ray, pictures included, and the run that
-asked is the only writer. An actor that is lost costs what it had in hand, which another one repeats; where its node
-lives, it is started again.
+An actor for each CPU of the cluster, or for what the settings give to one, has a reading process of its own.
+Files are opened at the same path on every node; what is made of them comes back through Ray, pictures
+included, and the run that asked is the only writer. An actor that is lost costs what it had in hand, which
+another one repeats; where its node lives, it is started again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class Worker:
         self, path: str, source: str, max_words: int, roots: Sequence[str], loader: str, later: bool
     ) -> Reply | SourceError:
         """Read a file in the limited process beside this actor."""
-        return _made(lambda media: (self._readers.read(path, source, max_words, media, roots, loader, later), []))
+        return _made(
+            lambda media: (self._readers.read(path, source, max_words, media, roots, loader, later), [])
+        )
 
     def perceive(self, library: str, max_words: int, file: File) -> Reply | SourceError:
         """Look at a recording and listen to it."""
@@ -104,7 +106,9 @@ class RayReaders:
         begun = {"include_dashboard": False} if local else {}
         try:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            if local:  # Ray's own way to loopback, which it reads when it is imported: else every interface is open
+            if (
+                local
+            ):  # Ray's own way to loopback, which it reads when it is imported: else every interface is open
                 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
             import ray
         except ImportError as error:
@@ -119,10 +123,14 @@ class RayReaders:
             logger.warning("Ray: %s", error)
             what = f"The Ray cluster at {settings.ray!r} cannot be reached ({type(error).__name__})"
             token = "have its token here (~/.ray/auth_token)"
-            raise LibraryError(what, f"start one with `ray start --head`, {token}, or leave --ray out") from error
+            raise LibraryError(
+                what, f"start one with `ray start --head`, {token}, or leave --ray out"
+            ) from error
         if not most:
             share = f"{settings.ray_cpus:g} CPUs and {settings.ray_gpus:g} GPUs"
-            raise LibraryError(f"The Ray cluster has nowhere {share} for an actor", "lower RAGWEAVE_RAY_CPUS or _GPUS")
+            raise LibraryError(
+                f"The Ray cluster has nowhere {share} for an actor", "lower RAGWEAVE_RAY_CPUS or _GPUS"
+            )
         self.width = min(settings.parse_workers or most, most)
         self.recordings = self.width
         # Keys stay here: the nodes read strangers' files.
@@ -195,9 +203,14 @@ class RayReaders:
                 if self._closed:
                     raise JobStopped
                 if self._room(self._settings):
-                    what, remedy = "The workers of the Ray cluster end again and again", "look at the logs of Ray"
+                    what, remedy = (
+                        "The workers of the Ray cluster end again and again",
+                        "look at the logs of Ray",
+                    )
                     raise LibraryError(what, f"{remedy}, and run the same command again")
-                raise LibraryError("No node of the Ray cluster is left", "start nodes, and run the same command again")
+                raise LibraryError(
+                    "No node of the Ray cluster is left", "start nodes, and run the same command again"
+                )
             try:
                 reply = self._ray.get(getattr(one, method).remote(*given))
             except self._ray.exceptions.RayActorError as error:

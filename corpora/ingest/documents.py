@@ -25,8 +25,9 @@ _LOADED = "give what a loader's `load()` returns"
 async def kept(documents: Sequence[Document], library: str) -> list[Path]:
     """Write documents into the library's own folder and return the files; the library is made where it is missing.
 
-    Documents of one `source` in their metadata are one file, in their order: loaders give a document for each page. One
-    that is written again with other text is the same source, changed; a document without a source is its text.
+    Documents of one `source` in their metadata are one file, in their order: loaders give a document for each
+    page. One that is written again with other text is the same source, changed; a document without a source
+    is its text.
 
     Raises:
         InputError: one is no document, or there is no text in any of them.
@@ -46,7 +47,10 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
         await create_library(library)
         opened = await open_library(library)
     folder = folder_of(Path(corpora_settings().home), opened.id) / "documents"
-    return [await asyncio.to_thread(_write, folder / _digest(source), source, parts) for source, parts in texts.items()]
+    return [
+        await asyncio.to_thread(_write, folder / _digest(source), source, parts)
+        for source, parts in texts.items()
+    ]
 
 
 def _write(folder: Path, source: str, parts: Sequence[str]) -> Path:

@@ -48,7 +48,9 @@ def gathered(read: queue.Queue[FileOutcome | None], stop: threading.Event) -> It
 
 def embedded(batch: Sequence[FileOutcome], encode: Callable[[Sequence[str]], Matrix]) -> list[FileOutcome]:
     """Return what was read with the vectors of its chunks."""
-    read = [chunked(o.prepared.items, o.prepared.chunks).texts if o.prepared is not None else [] for o in batch]
+    read = [
+        chunked(o.prepared.items, o.prepared.chunks).texts if o.prepared is not None else [] for o in batch
+    ]
     parts = [encode(some) for some in in_parts([text for texts in read for text in texts], EMBED_BATCH)]
     vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
     ends = [0, *accumulate(map(len, read))]

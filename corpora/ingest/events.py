@@ -14,13 +14,14 @@ Stage = Literal["read", "embed", "commit"]
 class Report:
     """What a run did; `id` is that of the library, which keeps it under another name.
 
-    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path, reason),
-    `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not) of each file of
-    which something could not be read or was left out; `chunks` are vectors, `seen` pictures that the
-    image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent` what captions and
-    entities cost, by model. `kept` has (folder, files gone, files known) of each that most files are
-    gone from: they stay until a run may forget them. `busy` has the seconds that each stage worked, summed over its
-    workers; `seconds` is wall time.
+    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path,
+    reason), `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not)
+    of each file of which something could not be read or was left out; `chunks` are vectors, `seen` pictures
+    that the image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent`
+    what captions and entities cost, by model. `kept` has (folder, files gone, files known) of each that most
+    files are
+    gone from: they stay until a run may forget them. `busy` has the seconds that each stage worked, summed
+    over its workers; `seconds` is wall time.
     """
 
     library: str

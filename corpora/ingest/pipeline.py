@@ -45,8 +45,8 @@ IN_FLIGHT = 64 * 2**20
 class Pipeline:
     """One pass over the files of a run; pictures that texts link to are read inside the roots alone.
 
-    Files are read by the `loader`; without one, each as it was before. A pass over the texts leaves recordings, picture
-    files and the pictures in documents for the next pass.
+    Files are read by the `loader`; without one, each as it was before. A pass over the texts leaves
+    recordings, picture files and the pictures in documents for the next pass.
     """
 
     settings: CorporaSettings
@@ -75,20 +75,25 @@ class Pipeline:
     ) -> list[str]:
         """Bring the library up to date with these files, or with the `texts` among them.
 
-        Sources in `again` are read although their bytes are as they were; of those in `pictures` the pictures are left.
+        Sources in `again` are read although their bytes are as they were; of those in `pictures` the pictures
+        are left.
 
         Returns:
             Files whose bytes the library was about to hold, but does not: they need another pass.
         """
         self._params, self._known, self._texts, self._pictures = params_hash(), known, texts, pictures
         self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
-        self._readers = RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
+        self._readers = (
+            RayReaders(self.settings, self._inside) if self.settings.ray else Readers(self.settings)
+        )
         self._as_before: list[File] = []
         self._budget = Budget(IN_FLIGHT, self.stop)
         self._to_embed: queue.Queue[FileOutcome | None] = queue.Queue()
         self._to_commit: queue.Queue[list[FileOutcome] | File | None] = queue.Queue()
         threads = [
-            threading.Thread(target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"),
+            threading.Thread(
+                target=self._guarded, args=(self._scan, files, known, again), name="ragweave-scan"
+            ),
             threading.Thread(target=self._guarded, args=(self._embed,), name="ragweave-embed"),
         ]
         for thread in threads:
@@ -122,8 +127,11 @@ class Pipeline:
             and (k.kind in RECORDINGS or k.params_hash == self._params)
         }
         few: list[File] = []
-        begun: set[str] = set()  # by this pass: a second copy is not read beside the first one, into its folder
-        # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each stage.
+        begun: set[str] = (
+            set()
+        )  # by this pass: a second copy is not read beside the first one, into its folder
+        # Hours of film must not keep the texts waiting: recordings have threads of their own, one for each
+        # stage.
         with (
             ThreadPoolExecutor(self._readers.recordings, thread_name_prefix="ragweave-record") as recordings,
             ThreadPoolExecutor(self._readers.width, thread_name_prefix="ragweave-read") as pool,
@@ -164,7 +172,9 @@ class Pipeline:
         """Have files read when there is room for them."""
         if files:
             self._budget.take({file.path: file.stat.size for file in files})
-            pool.submit(self._guarded, *((self._read_some, files) if len(files) > 1 else (self._read, files[0])))
+            pool.submit(
+                self._guarded, *((self._read_some, files) if len(files) > 1 else (self._read, files[0]))
+            )
 
     def _identify(self, path: str, before: Known | None, again: bool) -> File | None:
         """Return a file that must be looked into; None where the look from outside, or its failure, is enough."""

@@ -48,7 +48,8 @@ class Readers:
         self.width = settings.parse_workers or max(1, (os.cpu_count() or 2) - 1)
         self._settings = settings
         self._idle: queue.SimpleQueue[_Reader] = queue.SimpleQueue()
-        # What a reading process that is killed leaves in its temporary folder goes with the run, or with the next.
+        # What a reading process that is killed leaves in its temporary folder goes with the run, or with the
+        # next.
         self._open = ExitStack()
         self._scratch = self._open.enter_context(temporary())
         self._all = [_Reader(settings, command or _COMMAND, str(self._scratch)) for _ in range(self.width)]
@@ -158,7 +159,8 @@ class _Reader:
             except (BrokenPipeError, ConnectionResetError):
                 if self._closed or self._limit():
                     raise
-                # Perhaps it was not the file that ended it: once more, in a process of its own, without its pictures.
+                # Perhaps it was not the file that ended it: once more, in a process of its own, without its
+                # pictures.
                 self.stop()
                 if wanted["media"]:
                     shutil.rmtree(str(wanted["media"]), ignore_errors=True)
@@ -197,7 +199,8 @@ class _Reader:
             self.stop()
         if "version" in reply:
             raise LibraryError(
-                "Ragweave was upgraded while it was at work", "run the same command again; what is stored stays"
+                "Ragweave was upgraded while it was at work",
+                "run the same command again; what is stored stays",
             )
         if "ok" not in reply:
             raise SourceError(str(reply["what"]), str(reply["remedy"]))
@@ -213,7 +216,9 @@ class _Reader:
             return "closed"
         return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
 
-    def _ask(self, request: str, deadline: float, seen: Callable[[int], None]) -> dict[str, dict[str, object]]:
+    def _ask(
+        self, request: str, deadline: float, seen: Callable[[int], None]
+    ) -> dict[str, dict[str, object]]:
         self._send(request)
         return self._reply(deadline, seen)
 
@@ -234,15 +239,21 @@ class _Reader:
             exactly = partial(_exactly, process.stdout.fileno(), selector)
             (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
             count = 0
-            while length == 0:  # it begins to read the words in pictures, which has a limit of its own, or has read one
+            while (
+                length == 0
+            ):  # it begins to read the words in pictures, which has a limit of its own, or has read one
                 if count == 0:
-                    deadline = time.monotonic() + WALL * (self._settings.ocr_seconds + self._settings.parse_seconds)
+                    deadline = time.monotonic() + WALL * (
+                        self._settings.ocr_seconds + self._settings.parse_seconds
+                    )
                 seen(count)
                 count += 1
                 (length,) = LENGTH.unpack(exactly(LENGTH.size, deadline))
             if length > self._settings.parse_output_mb * 2**20:
                 self.stop()
-                raise SourceError(f"It turns into more than {self._settings.parse_output_mb} MiB", "leave it out")
+                raise SourceError(
+                    f"It turns into more than {self._settings.parse_output_mb} MiB", "leave it out"
+                )
             found: dict[str, dict[str, object]] = json.loads(exactly(length, deadline))
         return found
 
@@ -260,7 +271,8 @@ class _Reader:
                     bufsize=0,
                     cwd=Path.home().anchor or None,
                     env=environment() | {"TMPDIR": self._scratch},
-                    # Ctrl-C is for the run, which ends its readers: one that ended first would look like a bad file.
+                    # Ctrl-C is for the run, which ends its readers: one that ended first would look like a
+                    # bad file.
                     start_new_session=True,
                 )
             return self._process

@@ -1,8 +1,8 @@
 """Indexing: from files to items that can be found, in one pipeline with one writer.
 
-Reading runs in processes, embedding in a thread, committing in another; each works on its own batch while the others
-work on theirs. Texts come first: pictures and recordings are read when all of them are stored. Everything a run must
-remember lies in the catalog, so a run that is killed is continued by the next.
+Reading runs in processes, embedding in a thread, committing in another; each works on its own batch while the
+others work on theirs. Texts come first: pictures and recordings are read when all of them are stored.
+Everything a run must remember lies in the catalog, so a run that is killed is continued by the next.
 """
 
 from __future__ import annotations
@@ -75,16 +75,16 @@ async def index(
     """Bring a library up to date with files and folders; makes the library where it is missing.
 
     With an `id` it is that library, whatever its name is by now, and none is made. An `encoder`, named as
-    RAGWEAVE_EMBED names it, becomes that of the library: its vectors are made anew of the stored text, and no path need
-    be given.
+    RAGWEAVE_EMBED names it, becomes that of the library: its vectors are made anew of the stored text, and no
+    path need be given.
 
-    Only what changed is read. Files that are gone from the given folders leave the library; where more than half of
-    the files of one are gone they stay, and the report says so, unless the run `forgets` them in any case. A file
-    that cannot be read is recorded with its reason and tried again by the next run; the others go on. Cancelling
-    stops the run after the batch in hand; the next run continues it. `on_event` is told on the event loop of the
-    caller; `wait` are seconds to wait while another process writes the library, None takes the setting; without
-    `models` nobody is asked for captions and entities. With a `loader` all files are read as exports of its kind,
-    in later runs without one as well.
+    Only what changed is read. Files that are gone from the given folders leave the library; where more than
+    half of the files of one are gone they stay, and the report says so, unless the run `forgets` them in any
+    case. A file that cannot be read is recorded with its reason and tried again by the next run; the others
+    go on. Cancelling stops the run after the batch in hand; the next run continues it. `on_event` is told on
+    the event loop of the caller; `wait` are seconds to wait while another process writes the library, None
+    takes the setting; without `models` nobody is asked for captions and entities. With a `loader` all files
+    are read as exports of its kind, in later runs without one as well.
 
     Raises:
         InputError: a path does not exist, or there is no such loader.
@@ -149,7 +149,8 @@ def _index(
         )
         files, unread = run.walk(roots)
         left = run.read(files, roots, texts=True)
-        # A film that was renamed is known by its bytes, which `read_left` looks at: files are forgotten after it.
+        # A film that was renamed is known by its bytes, which `read_left` looks at: files are forgotten after
+        # it.
         files_first = (
             partial(run.read_left, left, roots),
             partial(run.forget, files, roots, unread),
@@ -208,7 +209,9 @@ class _Run:
         left_out = [(str(path), reason) for path, reason in found.skipped]
         if installed():
             beside = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
-            left_out += [(path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()]
+            left_out += [
+                (path, f"it is the subtitles of {other}, and read with it") for path, other in beside.items()
+            ]
             files = [path for path in files if path not in beside]
         self.report.files, self.report.skipped = len(files), left_out
         self.tell(Event("started", total=len(files)))
@@ -221,7 +224,8 @@ class _Run:
     ) -> list[str]:
         """Read, embed and commit what has changed, and the sources `anew` whether they have or not.
 
-        Of the `texts` alone it returns what it left: recordings, pictures, and documents with pictures in them.
+        Of the `texts` alone it returns what it left: recordings, pictures, and documents with pictures in
+        them.
         """
         intake = Intake(self.settings, self.library, self.encoder.max_words, self.models.captioner, self.stop)
         pipeline = Pipeline(
@@ -252,7 +256,9 @@ class _Run:
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
         """Forget the files that are gone; where most of a root are, a drive may be away, and they stay."""
-        failed = {path for path, _ in self.report.failed}  # some perhaps because they went while they were read
+        failed = {
+            path for path, _ in self.report.failed
+        }  # some perhaps because they went while they were read
         there = [path for path in files if path not in failed or os.path.lexists(path)]
         known = known_paths(self.held.catalog, self.library)
         gone = vanished(known, there, roots, unread)

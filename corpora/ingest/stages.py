@@ -47,14 +47,14 @@ def prepare(
 ) -> Prepared:
     """Read a file: probe, parse, split, cut into chunks, take its terms.
 
-    `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None keeps none;
-    pictures that a text links to are read inside `roots` only. Reading the words in its pictures may take
-    `ocr_seconds`, and `tell` is called when that begins and after each picture. With a `loader` it is read as an export
-    of that kind, with `later` without its pictures, which are counted.
+    `media` is the folder to make for pictures that are kept of it (`ragweave.corpora.store.media`), None
+    keeps none; pictures that a text links to are read inside `roots` only. Reading the words in its pictures
+    may take `ocr_seconds`, and `tell` is called when that begins and after each picture. With a `loader` it
+    is read as an export of that kind, with `later` without its pictures, which are counted.
 
     Raises:
-        SourceError: the file cannot be read, or holds neither text nor pictures, or is an export that makes no sense
-            without its loader.
+        SourceError: the file cannot be read, or holds neither text nor pictures, or is an export that makes
+            no sense without its loader.
         MissingExtra: it is a picture or an export, and the extra `images` or `loaders` is not installed.
     """
     kind, export = (loader, "") if loader else _looked_at(path)
@@ -71,7 +71,13 @@ def prepare(
     if kind == PICTURE:
         seen = picture_file(path, source, reader)
         made = made_of(
-            kind, path.stem, seen.items, max_words, language=seen.language, date=seen.date, warnings=seen.warnings
+            kind,
+            path.stem,
+            seen.items,
+            max_words,
+            language=seen.language,
+            date=seen.date,
+            warnings=seen.warnings,
         )
         return replace(made, reached=reader.reached)
     pages, links = PdfPictures(reader), dict[str, str]()
@@ -124,7 +130,8 @@ def _looked_at(path: Path) -> tuple[str, str]:
 
 def _as_text(export: str) -> str:
     return (
-        f"it is an export ({loaders.LOADERS[export]}), and --loader {export} reads its messages with speaker and time"
+        f"it is an export ({loaders.LOADERS[export]}), and --loader {export} reads its messages with speaker"
+        " and time"
     )
 
 

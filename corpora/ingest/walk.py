@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 IGNORE_FILES = (".gitignore", ".ragweaveignore")
 """Read at every level, in this order; what comes later, or lies deeper, wins."""
 _PASSING = re.compile(
-    r"~\$.*|.*\.(?:crdownload|opdownload|download|part|partial|filepart|tmp|swp)|.*~|thumbs\.db|desktop\.ini", re.I
+    r"~\$.*|.*\.(?:crdownload|opdownload|download|part|partial|filepart|tmp|swp)|.*~|thumbs\.db|desktop\.ini",
+    re.I,
 )
 """Names of what programs leave for a while: locks, half of a download, copies before a change, views of a folder."""
 _TOOLS = frozenset(
@@ -34,7 +35,8 @@ _LONGEST_IGNORE_FILE = 1024 * 1024
 class Walk:
     """What a walk found.
 
-    Paths are absolute, without duplicates, in a fixed order; what lies below a folder that was skipped is not listed.
+    Paths are absolute, without duplicates, in a fixed order; what lies below a folder that was skipped is not
+    listed.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -61,8 +63,9 @@ class Emptied:
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files named on their own.
 
-    A file named on its own is taken even where ignore patterns would skip it, unless its name is that of a secret.
-    Links inside a folder are not followed: what they lead to there is read in its own place, and nothing else is.
+    A file named on its own is taken even where ignore patterns would skip it, unless its name is that of a
+    secret. Links inside a folder are not followed: what they lead to there is read in its own place, and
+    nothing else is.
     """
     out = Walk()
     seen: set[str] = set()
@@ -121,8 +124,8 @@ def _is_unicode(name: str) -> bool:
 def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str]:
     """Return the rules of the folders above one, and why they leave it out, or "".
 
-    They hold whether it is read itself or with a folder above it, so that two runs never forget each other's files. As
-    for Git, nothing above the top of a repository counts.
+    They hold whether it is read itself or with a folder above it, so that two runs never forget each other's
+    files. As for Git, nothing above the top of a repository counts.
     """
     chain = [root]
     while not os.path.lexists(chain[-1] / ".git") and chain[-1].parent != chain[-1]:
@@ -177,7 +180,11 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "it is the folder in which Ragweave keeps its libraries"
     if is_folder and (path.name in _TOOLS or os.path.exists(path / "pyvenv.cfg")):
         return "it is a folder of tools or dependencies"
-    return _ignored(path, is_folder, rules) if _is_unicode(path.name) else "its name is not valid Unicode; rename it"
+    return (
+        _ignored(path, is_folder, rules)
+        if _is_unicode(path.name)
+        else "its name is not valid Unicode; rename it"
+    )
 
 
 def _no_file(path: Path, is_folder: bool, out: Walk) -> str:
@@ -240,8 +247,8 @@ def vanished(
 ) -> list[str]:
     """Return the known paths under `roots` that are gone or now left out.
 
-    What merely cannot be looked at (a folder without permission, a drive that is away) stays, with all below what a
-    walk left `unread`; and so do uploads and copies of buckets where a folder above them is read.
+    What merely cannot be looked at (a folder without permission, a drive that is away) stays, with all below
+    what a walk left `unread`; and so do uploads and copies of buckets where a folder above them is read.
     """
     present, unknown = set(found), set(unread)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]

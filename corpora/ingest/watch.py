@@ -37,9 +37,9 @@ async def watch(
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
-    A change counts when two looks in a row have seen the same. What goes wrong in a run is told, once for as long as
-    it stays the same, and the run is tried again at every look: a full disk may have room again, a drive may be back.
-    A library that is renamed is watched under its new name.
+    A change counts when two looks in a row have seen the same. What goes wrong in a run is told, once for as
+    long as it stays the same, and the run is tried again at every look: a full disk may have room again, a
+    drive may be back. A library that is renamed is watched under its new name.
 
     Raises:
         LibraryNotFound: the library was deleted, and is not made again.
@@ -64,7 +64,9 @@ async def watch(
                 told = ""
         except LibraryNotFound as error:
             again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
-            raise LibraryNotFound(f"The library {library!r}, which was watched, was deleted or moved", again) from error
+            raise LibraryNotFound(
+                f"The library {library!r}, which was watched, was deleted or moved", again
+            ) from error
         except RagweaveError as error:
             if not indexed:
                 raise

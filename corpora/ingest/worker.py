@@ -1,13 +1,14 @@
 """The reading process: reads one file after the other under limits, and answers in JSON.
 
-Run as `python -m ragweave.corpora.ingest.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard input, or
-a list of several, whose replies come together; a reply is eight bytes of length and that much JSON on what was standard
-output; before it a length of zero says that the words in pictures are being read, which takes longer. The process never
-touches the stores, so what a hostile file does to it costs the run that file and nothing else. When the run is killed,
-it ends as well, and takes the folder SCRATCH for temporary files with it.
+Run as `python -m ragweave.corpora.ingest.worker MEMORY_MB SCRATCH`. A request is one line of JSON on standard
+input, or a list of several, whose replies come together; a reply is eight bytes of length and that much JSON
+on what was standard output; before it a length of zero says that the words in pictures are being read, which
+takes longer. The process never touches the stores, so what a hostile file does to it costs the run that file
+and nothing else. When the run is killed, it ends as well, and takes the folder SCRATCH for temporary files
+with it.
 
-Limits are seconds of the processor, of all its threads, so that a machine which is busy elsewhere refuses no file; what
-hangs without using the processor ends after WALL times as many seconds by the clock.
+Limits are seconds of the processor, of all its threads, so that a machine which is busy elsewhere refuses no
+file; what hangs without using the processor ends after WALL times as many seconds by the clock.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ _LOOK = 0.5
 """Seconds between two looks for the parent."""
 
 
-def answer(request: dict[str, Any], memory_mb: int, tell: Callable[[], None] = lambda: None) -> tuple[bytes, bool]:
+def answer(
+    request: dict[str, Any], memory_mb: int, tell: Callable[[], None] = lambda: None
+) -> tuple[bytes, bool]:
     """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
     healthy = True
     if request["version"] != VERSION:
@@ -64,13 +67,21 @@ def answer(request: dict[str, Any], memory_mb: int, tell: Callable[[], None] = l
         what, remedy = error.what, error.remedy
     except MemoryError:
         healthy = False
-        what, remedy = f"Reading it takes more than {memory_mb} MiB of memory", "raise RAGWEAVE_PARSE_MEMORY_MB"
+        what, remedy = (
+            f"Reading it takes more than {memory_mb} MiB of memory",
+            "raise RAGWEAVE_PARSE_MEMORY_MB",
+        )
     except RecursionError:
         what, remedy = "It is nested too deeply to be read", "flatten it"
     except OSError as error:
         what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
-    except Exception as error:  # a reader met a file that it was not made for; the next file is still to be read
-        what, remedy = f"It cannot be read ({type(error).__name__}: {error})"[:500], "check that the file is sound"
+    except (
+        Exception
+    ) as error:  # a reader met a file that it was not made for; the next file is still to be read
+        what, remedy = (
+            f"It cannot be read ({type(error).__name__}: {error})"[:500],
+            "check that the file is sound",
+        )
     what = " ".join(what.split())  # a parser's own words may be several lines
     return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
 
@@ -95,8 +106,8 @@ def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
 def _within(seconds: float) -> None:
     """End this process when it has used so much of the processor from here on, or hangs; 0 lifts both limits."""
     if hasattr(signal, "setitimer"):
-        # The default action ends the process from the kernel, also inside a regular expression or a C library, and
-        # also when the parent, who looks at the clock, is gone.
+        # The default action ends the process from the kernel, also inside a regular expression or a C
+        # library, and also when the parent, who looks at the clock, is gone.
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, WALL * seconds + 5 if seconds else 0)
 

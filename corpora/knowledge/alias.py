@@ -1,7 +1,7 @@
 """Other names of one entity: the acronym of its capitals, and the alias that stands in parentheses after it.
 
-VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). A stated rule, not a model: whoever asks by
-one name is led to the other as well, while the graph keeps each as it was said.
+VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). A stated rule, not a model: whoever
+asks by one name is led to the other as well, while the graph keeps each as it was said.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _taken(rest: str, parts: Sequence[str]) -> bool:
 def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Return the pairs of entities that share a name by the rule, and those that may be one.
 
-    The latter have a short form that several names have. `known` are (key, name); an entity of several names stands
-    there several times.
+    The latter have a short form that several names have. `known` are (key, name); an entity of several names
+    stands there several times.
     """
     keys: dict[str, set[str]] = {}
     spoken: dict[str, str] = {}
@@ -85,7 +85,8 @@ def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], li
 def others(text: str, grams: Iterable[str], known: Sequence[Known]) -> set[str]:
     """Return the keys of entities that a text names by another name than their own.
 
-    Where a short form may stand for several names, or for something of another type, it stands for none of them.
+    Where a short form may stand for several names, or for something of another type, it stands for none of
+    them.
 
     Args:
         text: as it was written: capitals count.
@@ -96,7 +97,9 @@ def others(text: str, grams: Iterable[str], known: Sequence[Known]) -> set[str]:
     said = {normal(run) for run in runs}
     out = {key for key, name, _ in known if "(" in name and {normal(f) for f in forms(name)} & said}
     shorts = {*_SHORT.findall(text)}
-    shorts |= {name for _, name, _ in known if _SHORT.fullmatch(name) and any(shortens(name, run) for run in runs)}
+    shorts |= {
+        name for _, name, _ in known if _SHORT.fullmatch(name) and any(shortens(name, run) for run in runs)
+    }
     for short in shorts:
         full = [row for row in known if shortens(short, row[1].partition("(")[0])]
         means = {normal(forms(name)[0]) for _, name, _ in full}

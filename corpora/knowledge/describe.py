@@ -1,7 +1,9 @@
 """One description of each entity that several passages speak of (VideoRAG, section 3.1: semantic synthesis).
 
-Without a model what passages say is put together as `facts.together` states. Where a model merges it, its text is
-derived data: it goes as soon as one of its sources does, and the next run has it written anew from those that stay.
+Without a model what passages say is put together as `facts.together` states. Where a model merges it, its
+text is
+derived data: it goes as soon as one of its sources does, and the next run has it written anew from those that
+stay.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ MOST, LONGEST = 24, 250
 def describe(held: Stores, row: LibraryRow, merge: Merge) -> str:
     """Have a model merge what is said of entities, those first of which most is said; the caller holds the writer lock.
 
-    What was merged from the same descriptions before is kept, and what was merged from others is removed. The ledger
-    notes by entity the digest of what its description was merged from, and after a space the text.
+    What was merged from the same descriptions before is kept, and what was merged from others is removed. The
+    ledger notes by entity the digest of what its description was merged from, and after a space the text.
 
     Returns:
         What could not be merged, in words, or "".
@@ -40,7 +42,9 @@ def describe(held: Stores, row: LibraryRow, merge: Merge) -> str:
     graph = entity_graph(held.catalog, row.id)
     telling = {key: [m for m in own if m.description] for key, own in graph.nodes(data="mentions")}
     said = {key: own for key, own in telling.items() if len(_texts(own)) > 1}
-    query = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == MERGED, stages.c.params_hash != "")
+    query = select(stages.c.item, stages.c.params_hash).where(
+        stages.c.stage == MERGED, stages.c.params_hash != ""
+    )
     with held.catalog.reading(row.id) as connection:
         states = {key: note.partition(" ")[0] for key, note in connection.execute(query)}
     kept = {key for key, state in states.items() if key in said and _state(said[key]) == state}

@@ -62,9 +62,9 @@ Merge = Callable[[Sequence[tuple[str, Sequence[str]]]], Awaitable[Mapping[int, s
 class Extractor:
     """A language model, ready to be asked; what was extracted by one name is the same.
 
-    `ask` returns what a chunk's text says; `same` the places of the pairs, each a name with its type and description,
-    that are of one thing; `merge` one description, by place, of each thing, given as its name and what passages say of
-    it. All raise a typed error where the model fails.
+    `ask` returns what a chunk's text says; `same` the places of the pairs, each a name with its type and
+    description, that are of one thing; `merge` one description, by place, of each thing, given as its name
+    and what passages say of it. All raise a typed error where the model fails.
     """
 
     name: str
@@ -126,7 +126,9 @@ def _add(out: Facts, e: Entity) -> None:
     for item, n in e.items:
         counts[item] = max(counts.get(item, 0), n)
     kind = before.kind or clean(e.kind).lower()[:40]
-    out.entities[key] = Entity(before.name, kind, together((before.description, e.description)), tuple(counts.items()))
+    out.entities[key] = Entity(
+        before.name, kind, together((before.description, e.description)), tuple(counts.items())
+    )
 
 
 def together(told: Iterable[str]) -> str:

@@ -42,8 +42,8 @@ class Mention(NamedTuple):
 class GraphNode:
     """An entity by its digest, its most common name and type, and what chunks say of it.
 
-    Of a neighbour, the description and the weight are those of what joins it to the entity in the middle. A drawing
-    has it at x and y, each from -1 to 1.
+    Of a neighbour, the description and the weight are those of what joins it to the entity in the middle. A
+    drawing has it at x and y, each from -1 to 1.
     """
 
     key: str
@@ -68,9 +68,9 @@ class Neighbourhood:
 def entity_graph(catalog: Catalog, library: str) -> EntityGraph:
     """Return the graph as of the present generation of a library; nobody changes it.
 
-    A node is the digest of an entity with its most common `name` and `kind`, one `description` and its `mentions`. An
-    edge has `weight` and `description`. The graph itself has `joined`, the entity that a digest of another name became,
-    and `chunks`, how many there are.
+    A node is the digest of an entity with its most common `name` and `kind`, one `description` and its
+    `mentions`. An edge has `weight` and `description`. The graph itself has `joined`, the entity that a
+    digest of another name became, and `chunks`, how many there are.
 
     Raises:
         LibraryError: the catalog cannot be read, or the library was deleted.
@@ -107,14 +107,20 @@ def _read(connection: Connection) -> EntityGraph:
     ends = select(relations.c.head, relations.c.tail, relations.c.weight, relations.c.description)
     for head, tail, weight, text in connection.execute(ends.order_by(relations.c.n)):
         if head in graph and tail in graph:
-            edge = graph.edges[head, tail] if graph.has_edge(head, tail) else {"weight": 0.0, "description": ""}
-            graph.add_edge(head, tail, weight=edge["weight"] + weight, description=edge["description"] or text)
+            edge = (
+                graph.edges[head, tail] if graph.has_edge(head, tail) else {"weight": 0.0, "description": ""}
+            )
+            graph.add_edge(
+                head, tail, weight=edge["weight"] + weight, description=edge["description"] or text
+            )
     return graph
 
 
 def _shown(graph: EntityGraph, key: str, **of_it: Any) -> GraphNode:
     node = graph.nodes[key]
-    return GraphNode(**{"key": key, **{name: node[name] for name in ("name", "kind", "description")}, **of_it})
+    return GraphNode(
+        **{"key": key, **{name: node[name] for name in ("name", "kind", "description")}, **of_it}
+    )
 
 
 def overview(graph: EntityGraph) -> list[list[GraphNode]]:
@@ -125,7 +131,9 @@ def overview(graph: EntityGraph) -> list[list[GraphNode]]:
     core = sorted(graph, key=lambda key: (-many[key], key))[:_CORE]
     found = nx.community.louvain_communities(graph.subgraph(core), weight="weight", seed=0)
     groups = sorted(([key for key in core if key in c] for c in found if len(c) > 1), key=len, reverse=True)
-    return [[_shown(graph, key, weight=float(many[key])) for key in group[:NAMED]] for group in groups[:GROUPS]]
+    return [
+        [_shown(graph, key, weight=float(many[key])) for key in group[:NAMED]] for group in groups[:GROUPS]
+    ]
 
 
 def around(graph: EntityGraph, key: str, k: int = SHOWN) -> Neighbourhood | None:
@@ -175,11 +183,15 @@ def export(graph: EntityGraph, to: Path) -> None:
         nx.write_graphml(out, part)
         part.replace(to)
     except OSError as error:
-        raise InputError(f"{to} cannot be written ({error.strerror or error})", "name another file") from error
+        raise InputError(
+            f"{to} cannot be written ({error.strerror or error})", "name another file"
+        ) from error
     finally:
         part.unlink(missing_ok=True)
 
 
 def _plain(text: str) -> str:
     """Return a text without the signs that XML cannot hold."""
-    return "".join(c for c in text if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff" and c < "\ufffe"))
+    return "".join(
+        c for c in text if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff" and c < "\ufffe")
+    )

@@ -19,8 +19,8 @@ _MOST = 500
 def read_records(reply: str) -> Found:
     """Return the entities and relations of a reply; what cannot be read is passed over.
 
-    Read are lines of `entity | name | type | description` and `relation | name | name | description | strength`, the
-    same as a table or with `<|>` between fields and `##` between records (VideoRAG).
+    Read are lines of `entity | name | type | description` and `relation | name | name | description |
+    strength`, the same as a table or with `<|>` between fields and `##` between records (VideoRAG).
     """
     entities: list[Entity] = []
     relations: list[Relation] = []

@@ -1,8 +1,8 @@
 """Asking the graph: match entities to the question, weigh them, go to their neighbours, and from there to the items.
 
-The rank of an entity is part of the score of every chunk and item it leads to. (The published code sorts chunks by the
-neighbours that they share with an entity and forgets how well the entity matched, so that the chunks of hubs win
-whatever is asked.)
+The rank of an entity is part of the score of every chunk and item it leads to. (The published code sorts
+chunks by the neighbours that they share with an entity and forgets how well the entity matched, so that the
+chunks of hubs win whatever is asked.)
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ async def ask_graph(
 ) -> list[tuple[str, float]]:
     """Return (item id, score) of the items that the graph leads to, best first.
 
-    Entities that the text names are looked up; the statement, a declarative sentence, is compared with what is known
-    of all of them. No sources means all.
+    Entities that the text names are looked up; the statement, a declarative sentence, is compared with what
+    is known of all of them. No sources means all.
 
     Raises:
         LibraryError: a store cannot be read, or the library was deleted.

@@ -50,9 +50,9 @@ def catch_up(
 ) -> tuple[int, str]:
     """Have the extractor read the chunks that are not in the graph yet; the caller holds the writer lock.
 
-    Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only the chunks
-    in flight. Sources that lost or changed their items lose what those said. Then names are joined, homonyms parted,
-    and what is said of one entity is merged.
+    Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only
+    the chunks in flight. Sources that lost or changed their items lose what those said. Then names are
+    joined, homonyms parted, and what is said of one entity is merged.
 
     Returns:
         How many chunks were read now, and what could not be done, in words, or "".
@@ -110,7 +110,8 @@ async def _by_model(
 ) -> tuple[int, int, str]:
     """Ask for all chunks side by side, as many at a time as the model's gate lets through; store them in order.
 
-    Names are then told to the model as the text has them first, and its kept replies serve the next library as well.
+    Names are then told to the model as the text has them first, and its kept replies serve the next library
+    as well.
     """
     read, failed, down, why = 0, 0, 0, ""
 
@@ -146,5 +147,7 @@ def _located(facts: Facts, texts: dict[str, str]) -> Facts:
     for key, e in facts.entities.items():
         said = f" {' '.join(words(e.name))} "
         counts = tuple((item, n) for item, text in folded.items() if (n := text.count(said)))
-        out.entities[key] = Entity(e.name, e.kind, e.description, counts or tuple((item, 1) for item in texts))
+        out.entities[key] = Entity(
+            e.name, e.kind, e.description, counts or tuple((item, 1) for item in texts)
+        )
     return out

@@ -33,7 +33,9 @@ def put(catalog: Catalog, library: str, source: str, chunk: str, facts: Facts, p
     """Store what a chunk says in place of what it said before, and that it was read; all or nothing."""
     common = {"source": source, "chunk": chunk}
     said = [{**common, "entity": key, **asdict(e)} for key, e in facts.entities.items()]
-    joined = [{**common, **asdict(r), "head": head, "tail": tail} for (head, tail), r in facts.relations.items()]
+    joined = [
+        {**common, **asdict(r), "head": head, "tail": tail} for (head, tail), r in facts.relations.items()
+    ]
     with changing(catalog, library) as connection:
         _clear(connection, source, [chunk])
         for table, rows in ((mentions, said), (relations, joined)):

@@ -1,9 +1,9 @@
 """One entity of several names, and several entities of one name, over all recordings (VideoRAG, section 3.1.1).
 
-An entity is the digest of its name's normal form. Where a chunk speaks of another kind of thing by that name, its
-mention gets a digest of its own; where two names turn out to be of one thing, the mentions of one get the digest of the
-other, and the ledger notes for each of their sources how that name is to be looked up. What was said stays as it was
-said, and goes with its source.
+An entity is the digest of its name's normal form. Where a chunk speaks of another kind of thing by that name,
+its mention gets a digest of its own; where two names turn out to be of one thing, the mentions of one get the
+digest of the other, and the ledger notes for each of their sources how that name is to be looked up. What was
+said stays as it was said, and goes with its source.
 """
 
 from __future__ import annotations
@@ -63,19 +63,23 @@ def class_of(kind: str) -> str:
     return _KINDS.get(kind, "thing") if kind else ""
 
 
-def unify(held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterable[str], same: Same | None) -> str:
+def unify(
+    held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterable[str], same: Same | None
+) -> str:
     """Part the homonyms and join the names of new sources with those of all; the caller holds the writer lock.
 
-    Candidates are the pairs that the stated rule joins, and those nearest to each other by the vectors of their names
-    and descriptions, of which a model decides. Entities of another kind are never one. What was joined once is joined
-    without asking.
+    Candidates are the pairs that the stated rule joins, and those nearest to each other by the vectors of
+    their names and descriptions, of which a model decides. Entities of another kind are never one. What was
+    joined once is joined without asking.
 
     Returns:
         What could not be decided, in words, or "".
     """
     new = {*sources}
     with changing(held.catalog, row.id) as connection:
-        known = connection.execute(select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)).all()
+        known = connection.execute(
+            select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)
+        ).all()
         connection.execute(delete(stages).where(stages.c.stage == NAME, stages.c.source.in_(new)))
         _part(connection)
     embed_entities(held, row, text_encoder)
@@ -106,7 +110,14 @@ def _part(connection: Connection) -> None:
     """Give a name that another kind of thing had before a digest of its own."""
     first: dict[str, str] = {}
     rows = connection.execute(
-        select(mentions.c.entity, mentions.c.name, mentions.c.kind, mentions.c.source, mentions.c.chunk, mentions.c.n)
+        select(
+            mentions.c.entity,
+            mentions.c.name,
+            mentions.c.kind,
+            mentions.c.source,
+            mentions.c.chunk,
+            mentions.c.n,
+        )
         .where(mentions.c.kind != "")
         .order_by(mentions.c.n)
     ).all()
@@ -140,7 +151,12 @@ def _near(
         return []
     asked = text_encoder.texts([_told(graph, key) for key in new])
     hits = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), asked, NEAREST + 1)
-    near = [(cosine, one, key) for one, found in zip(new, hits, strict=True) for key, cosine in found if key in graph]
+    near = [
+        (cosine, one, key)
+        for one, found in zip(new, hits, strict=True)
+        for key, cosine in found
+        if key in graph
+    ]
     return [(one, other) for cosine, one, other in sorted(near, reverse=True) if cosine >= ALIKE]
 
 
@@ -180,7 +196,9 @@ def _move(connection: Connection, old: str, entity: str) -> None:
 def _relate(connection: Connection, moved: Mapping[str, str], *where: ColumnElement[bool]) -> None:
     """Give relations the new digests of their ends, which stay in order; an entity has none with itself."""
     ends = relations.c.head.in_(moved) | relations.c.tail.in_(moved)
-    for n, *pair in connection.execute(select(relations.c.n, relations.c.head, relations.c.tail).where(ends, *where)):
+    for n, *pair in connection.execute(
+        select(relations.c.n, relations.c.head, relations.c.tail).where(ends, *where)
+    ):
         head, tail = sorted(moved.get(end, end) for end in pair)
         mine = relations.c.n == n
         change = delete(relations) if head == tail else update(relations).values(head=head, tail=tail)

@@ -1,8 +1,9 @@
 """One file per kind of export: chats and notes that other programs write as one file.
 
-A loader is a module of this package named as in `LOADERS` with one function, `parse(path) -> Parsed`. LangChain's
-loaders read what they read whole; docs/formats.md says which, and why the others are ours. An export is read by its
-loader where the run or the name of the file asks for it; met otherwise, it is recognised and named.
+A loader is a module of this package named as in `LOADERS` with one function, `parse(path) -> Parsed`.
+LangChain's loaders read what they read whole; docs/formats.md says which, and why the others are ours. An
+export is read by its loader where the run or the name of the file asks for it; met otherwise, it is
+recognised and named.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ _ENTRIES = {
 _STAMP = r"[\[\W]{0,3}\d{1,4}[./-]\d{1,2}[./-]\d{1,4}, \d{1,2}[:.]\d\d[^\n]{0,16}(?:\]| -) "
 _OPENINGS = {
     "evernote": r"\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE en-export[^>]*>\s*)?<en-export[\s>]",
-    "telegram": r'\s*\{(?:[^\[]{0,2000}"messages":\s*\[.*"(?:date_unixtime|from_id)"|.*"chats":\s*\{\s*"about")',
+    "telegram": (
+        r'\s*\{(?:[^\[]{0,2000}"messages":\s*\[.*"(?:date_unixtime|from_id)"|.*"chats":\s*\{\s*"about")'
+    ),
     "whatsapp": rf"{_STAMP}[^\n]*\n(?:[^\n]*\n){{0,20}}?{_STAMP}",
 }
 """How a text begins that is an export."""

@@ -1,6 +1,7 @@
 """Evernote: a notebook as .enex, a file of XML whose notes are HTML.
 
-LangChain's loader needs a package under the GPL, keeps neither tables nor lists, and fails at a large attachment.
+LangChain's loader needs a package under the GPL, keeps neither tables nor lists, and fails at a large
+attachment.
 """
 
 from __future__ import annotations
@@ -32,8 +33,15 @@ def parse(path: Path) -> Parsed:
     """Read the notes of a notebook, each under a heading with its title; what is attached is left out."""
     data = _ATTACHED.sub(lambda found: b"\n" * found[0].count(b"\n"), read_bytes(path))
     if _SUBSET.search(data.replace(b"\0", b"")):
-        raise SourceError(f"{path.name} declares entities of XML, which are refused", "leave it out, it is not safe")
-    safe: dict[str, Any] = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
+        raise SourceError(
+            f"{path.name} declares entities of XML, which are refused", "leave it out, it is not safe"
+        )
+    safe: dict[str, Any] = {
+        "resolve_entities": False,
+        "no_network": True,
+        "load_dtd": False,
+        "huge_tree": False,
+    }
     try:
         root = etree.fromstring(data, etree.XMLParser(**safe))
     except (etree.XMLSyntaxError, ValueError) as exc:
@@ -58,7 +66,9 @@ def _content(text: str, path: Path) -> Parsed:
     text = _PROLOG.sub("", text)
     for form, mark in _MARKS:
         text = form.sub(mark, text)
-    return html.page(f"<html><body>{text}</body></html>".encode(), path, "utf-8") if text.strip() else Parsed()
+    return (
+        html.page(f"<html><body>{text}</body></html>".encode(), path, "utf-8") if text.strip() else Parsed()
+    )
 
 
 def _time(value: str | None) -> datetime | None:

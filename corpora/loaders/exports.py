@@ -122,7 +122,10 @@ def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
 
 def below(blocks: Iterable[Block]) -> list[Block]:
     """Return blocks of a note, their headings one level lower; places inside the note lead nowhere in the export."""
-    return [replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=()) for b in blocks]
+    return [
+        replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=())
+        for b in blocks
+    ]
 
 
 def latest(blocks: Iterable[Block]) -> datetime | None:

@@ -26,14 +26,20 @@ def parse(path: Path) -> Parsed:
         names: list[str] = []
         # Under names of ours: those of the export may be too long, or lead elsewhere.
         for name, data in _pages(path, Path(folder)):
-            (Path(folder) / f"{len(names):06}.md").write_text(data.decode("utf-8", "replace"), encoding="utf-8")
+            (Path(folder) / f"{len(names):06}.md").write_text(
+                data.decode("utf-8", "replace"), encoding="utf-8"
+            )
             names.append(name)
-        pages = {Path(d.metadata["source"]).stem: d.page_content for d in NotionDirectoryLoader(folder).load()}
+        pages = {
+            Path(d.metadata["source"]).stem: d.page_content for d in NotionDirectoryLoader(folder).load()
+        }
     for number, name in enumerate(names):
         found, _, noted = markdown.content(pages[f"{number:06}"])
         warnings += noted
         place = [
-            _ID.sub("", part) for part in PurePosixPath(name).with_suffix("").parts if not part.startswith("Export-")
+            _ID.sub("", part)
+            for part in PurePosixPath(name).with_suffix("").parts
+            if not part.startswith("Export-")
         ]
         blocks.append(Block(" / ".join(place), "heading", 1))
         blocks += below(b for b in found if (b.kind, b.level, b.text) != ("heading", 1, place[-1]))

@@ -51,7 +51,9 @@ def parse(path: Path) -> Parsed:
     for document in Loader(path).lazy_load():
         about = document.metadata
         speaker = people.get(str(about["user"]), str(about["user"]))
-        message = ChatMessage(at_second(about["timestamp"]), speaker, _plain(text_of(document.page_content), people))
+        message = ChatMessage(
+            at_second(about["timestamp"]), speaker, _plain(text_of(document.page_content), people)
+        )
         channels[about["channel"]].append(message)
     blocks = [block for name in sorted(channels) for block in chat(f"#{name}", channels[name])]
     return Parsed(blocks=tuple(blocks), date=latest(blocks), warnings=tuple(warnings), parted=True)
@@ -62,7 +64,12 @@ def _people(path: Path) -> dict[str, str]:
     for name, data in entries(path, r"(?:^|/)users\.json$"):
         for row in rows_of(json_of(data, name)):
             profile = fields_of(row.get("profile"))
-            names = (profile.get("display_name"), row.get("real_name"), profile.get("real_name"), row.get("name"))
+            names = (
+                profile.get("display_name"),
+                row.get("real_name"),
+                profile.get("real_name"),
+                row.get("name"),
+            )
             found[str(row.get("id"))] = next(filter(None, map(text_of, names)), "")
     return {id: name for id, name in found.items() if name}
 

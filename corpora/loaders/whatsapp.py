@@ -1,6 +1,7 @@
 """WhatsApp: the text that a chat is exported as, alone or in a zip file.
 
-LangChain's loaders drop the further lines of a message, and messages of people whose names hold more than letters.
+LangChain's loaders drop the further lines of a message, and messages of people whose names hold more than
+letters.
 """
 
 from __future__ import annotations

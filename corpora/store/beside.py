@@ -1,7 +1,7 @@
 """A library with files beside it: they came with a question, and are searched with it for that conversation alone.
 
-Nothing of them is stored. Their items are held in this process; a library that has them is searched and read as any
-other, so that no node knows the difference.
+Nothing of them is stored. Their items are held in this process; a library that has them is searched and read
+as any other, so that no node knows the difference.
 """
 
 from __future__ import annotations
@@ -58,13 +58,18 @@ class FileBeside:
         """Return the vectors of the chunks, (chunks, dim); each encoder is asked once."""
         if encoder.name not in self._vectors:
             texts = chunked(self.items, self.chunks).texts
-            self._vectors[encoder.name] = encoder.texts(texts) if texts else np.zeros((0, encoder.dim), np.float32)
+            self._vectors[encoder.name] = (
+                encoder.texts(texts) if texts else np.zeros((0, encoder.dim), np.float32)
+            )
         return self._vectors[encoder.name]
 
 
 @dataclass(frozen=True)
 class LibraryBeside(Library):
-    """A library and files beside it. What narrows a search of the library does not narrow that of the files."""
+    """A library and files beside it.
+
+    What narrows a search of the library does not narrow that of the files.
+    """
 
     files: tuple[FileBeside, ...] = ()
 
@@ -79,11 +84,21 @@ class LibraryBeside(Library):
         return {corpus: found[corpus] for corpus in CORPORA if found[corpus]}
 
     async def search(
-        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = (), only: Kind | None = None
+        self,
+        corpus: Corpus,
+        queries: Sequence[str],
+        k: int = 50,
+        sources: Sequence[str] = (),
+        only: Kind | None = None,
     ) -> list[Lists]:
         """Return the lists of each query as `Library.search` does, those of the files merged into them by score."""
         found = await super().search(corpus, queries, k, sources, only)
-        if not queries or k < 1 or only == "visual" or not any(i.corpus == corpus for i in self._items.values()):
+        if (
+            not queries
+            or k < 1
+            or only == "visual"
+            or not any(i.corpus == corpus for i in self._items.values())
+        ):
             return found
         return await asyncio.to_thread(self._merged, corpus, queries, k, only, found)
 

@@ -34,7 +34,12 @@ def entity_space(encoder: str) -> str:
 
 
 def put(
-    connection: Connection, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
+    connection: Connection,
+    corpus: Corpus,
+    space: str,
+    ids: Sequence[str],
+    sources: Sequence[str],
+    rows: Matrix,
 ) -> int:
     """Write chunk vectors, shape (n, dim), within a write transaction, in place of those of the same ids.
 
@@ -58,7 +63,9 @@ def put(
     return len(kept)
 
 
-_DISCARD = text("DELETE FROM vectors WHERE space = :space AND corpus = :corpus AND item = :item AND part = :part")
+_DISCARD = text(
+    "DELETE FROM vectors WHERE space = :space AND corpus = :corpus AND item = :item AND part = :part"
+)
 _DISCARD_AT_ONCE = text("""DELETE FROM vectors v
     USING unnest(CAST(:items AS text[]), CAST(:parts AS text[])) AS u(item, part)
     WHERE v.space = :space AND v.corpus = :corpus AND v.item = u.item AND v.part = u.part""")
@@ -78,7 +85,9 @@ def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[st
 
 def renew(connection: Connection, source: str) -> None:
     """Write the vectors of a source once more, so that the collections take over what is told beside them."""
-    rows = [dict(row) for row in connection.execute(select(vectors).where(vectors.c.source == source)).mappings()]
+    rows = [
+        dict(row) for row in connection.execute(select(vectors).where(vectors.c.source == source)).mappings()
+    ]
     connection.execute(delete(vectors).where(vectors.c.source == source))
     add(connection, vectors, [{name: value for name, value in row.items() if name != "n"} for row in rows])
 

@@ -1,7 +1,7 @@
 """The catalog: what a library holds, in one SQLite file of its own.
 
-All methods are synchronous and short; async callers go through `asyncio.to_thread`. Reads that must agree with each
-other share one transaction, which in WAL mode is one snapshot.
+All methods are synchronous and short; async callers go through `asyncio.to_thread`. Reads that must agree
+with each other share one transaction, which in WAL mode is one snapshot.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Catalog(Libraries):
                 new = unpacked(rows, paths_of(connection, {row["source"] for row in rows}))
             memory["characters"] = memory.get("characters", 0) + sum(len(item.text) for item in new)
             if memory["characters"] > _REMEMBERED:
-                memory["characters"], memory["items"] = 0, (known := {})  # another thread may be reading the old one
+                memory["characters"], memory["items"] = (
+                    0,
+                    (known := {}),
+                )  # another thread may be reading the old one
             fresh = {item.id: item for item in new}
             known.update(fresh)
             found |= fresh
@@ -149,7 +152,9 @@ def _counts(connection: Connection) -> dict[Corpus, int]:
 
 
 def _recordings(connection: Connection) -> list[RecordingRow]:
-    query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(items.c.corpus == "video")
+    query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(
+        items.c.corpus == "video"
+    )
     rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
     return [RecordingRow(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
 

@@ -1,7 +1,8 @@
 """The numbers of a catalog's tables, and the steps that bring older ones up to those of `schema.py`.
 
-A change of the tables adds a step under the next number, on which both SQLite and PostgreSQL agree, and a home of the
-number before to `tests/data/homes`. A new catalog is made from `schema.py` at once, without any step.
+A change of the tables adds a step under the next number, on which both SQLite and PostgreSQL agree, and a
+home of the number before to `tests/data/homes`. A new catalog is made from `schema.py` at once, without any
+step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The Chroma collections of a library in its folder: one client, one collection a corpus.
 
-A snapshot, `indexes/<name>`, is written by a process of its own, put in place by a rename once it is whole, and only
-read afterwards; `chroma` is a link to it. The next one is a copy of it with what has changed. A folder whose files are
-not as they were made is not opened, because opening a damaged index may take all memory there is.
+A snapshot, `indexes/<name>`, is written by a process of its own, put in place by a rename once it is whole,
+and only read afterwards; `chroma` is a link to it. The next one is a copy of it with what has changed. A
+folder whose files are not as they were made is not opened, because opening a damaged index may take all
+memory there is.
 """
 
 from __future__ import annotations
@@ -61,7 +62,9 @@ class FolderIndexes:
         self._open: dict[tuple[str, str], tuple[Any, dict[str, Any]]] = {}
         self._lock = threading.Lock()
 
-    def query(self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]) -> list[Near]:
+    def query(
+        self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]
+    ) -> list[Near]:
         """Return up to `most` (chunk id, cosine) for each query vector.
 
         Raises:
@@ -71,7 +74,9 @@ class FolderIndexes:
         try:
             collection = self._collection(library, index)
             where = {"source": {"$in": list(sources)}} if sources else None
-            return near_of(collection.query(query_embeddings=unit, n_results=most, where=where, include=["distances"]))
+            return near_of(
+                collection.query(query_embeddings=unit, n_results=most, where=where, include=["distances"])
+            )
         except BaseException as error:  # a panic of Chroma's Rust core is no Exception
             if isinstance(error, Broken | KeyboardInterrupt | SystemExit):
                 raise
@@ -190,7 +195,9 @@ class FolderIndexes:
                 said.seek(0)
                 why = said.read().decode(errors="replace").strip().rpartition("\n")[2]
                 why = why or f"status {process.returncode}"
-                raise LibraryError(f"The index cannot be made ({why})", "free memory and disk, and index again")
+                raise LibraryError(
+                    f"The index cannot be made ({why})", "free memory and disk, and index again"
+                )
 
     def _link(self, folder: Path, name: str) -> None:
         link, new = folder.with_name("chroma"), folder.with_name(f".chroma.{name}")
@@ -225,7 +232,9 @@ def _send(pipe: Any, connection: Connection, change: CollectionChange) -> None:
 def digest_of(folder: Path) -> str:
     """Return a digest of the files of an index, but for the database that Chroma opens for writing."""
     seen = hashlib.sha256()
-    for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("chroma.sqlite3")):
+    for path in sorted(
+        p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("chroma.sqlite3")
+    ):
         seen.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as file:
             hashlib.file_digest(file, lambda: seen)

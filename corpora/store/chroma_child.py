@@ -1,8 +1,8 @@
 """The process that writes the collections of a library into a folder, from what it is sent over its standard input.
 
-Chroma writes its index with unused memory as it finds it: the parent knows questions and keys, this process knows the
-rows alone. Messages are pickled (see `ragweave.corpora.store.chroma`): for each collection its head, its rows, None;
-at the end the names of all that stay.
+Chroma writes its index with unused memory as it finds it: the parent knows questions and keys, this process
+knows the rows alone. Messages are pickled (see `ragweave.corpora.store.chroma`): for each collection its
+head, its rows, None; at the end the names of all that stay.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def write(folder: str, given: Any) -> None:
                 collection.delete(ids=gone[at : at + head["batch"]])
         while rows := pickle.load(given):
             ids, embeddings, metadatas = rows
-            # A graph goes to the disk with its second change: else each reader would write one, with its own memory.
+            # A graph goes to the disk with its second change: else each reader would write one, with its own
+            # memory.
             for _ in range(2 if len(ids) == 1 else 1):
                 collection.upsert(ids=ids, embeddings=embeddings, metadatas=metadatas)
     for left in {collection.name for collection in client.list_collections()}.difference(head):

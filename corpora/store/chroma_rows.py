@@ -1,7 +1,9 @@
-"""What a Chroma collection holds: vectors by the ids of their chunks, each with its source. Texts are in the catalog.
+"""What a Chroma collection holds: vectors by the ids of their chunks, each with its source.
 
-A collection of a library's text vectors bears the name of its corpus; what image encoders saw, and the entities of
-recordings, lie in collections of their own.
+Texts are in the catalog.
+
+A collection of a library's text vectors bears the name of its corpus; what image encoders saw, and the
+entities of recordings, lie in collections of their own.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ class CollectionRows(NamedTuple):
 class CollectionChange:
     """What a collection lacks of the catalog: the `new` rows of a space and corpus after one row, up to another.
 
-    `after` is 0 where the collection is to be made. `count` rows live up to `upto`; `gone` rows of the collection do
-    not, or were written anew.
+    `after` is 0 where the collection is to be made. `count` rows live up to `upto`; `gone` rows of the
+    collection do not, or were written anew.
     """
 
     space: str
@@ -74,7 +76,9 @@ class CollectionChange:
         some = result.fetchmany(self.new % size or size)
         while some:
             ids = [f"{row.item}~{row.part}" for row in some]
-            yield CollectionRows(ids, matrix_of([row.data for row in some]), [{"source": row.source} for row in some])
+            yield CollectionRows(
+                ids, matrix_of([row.data for row in some]), [{"source": row.source} for row in some]
+            )
             some = result.fetchmany(size)
 
     def _mine(self) -> tuple[Any, ...]:
@@ -85,13 +89,17 @@ def collection_of(space: str, corpus: str) -> str:
     """Return the name of the collection of a space and corpus."""
     if space.startswith(ENTITIES):
         return "entities"
-    return f"{corpus}-seen-{hashlib.sha256(space.encode()).hexdigest()[:8]}" if space.startswith(SEEN) else corpus
+    return (
+        f"{corpus}-seen-{hashlib.sha256(space.encode()).hexdigest()[:8]}"
+        if space.startswith(SEEN)
+        else corpus
+    )
 
 
 def configuration(changes: int) -> dict[str, Any]:
     """Return when a collection writes its graph to the disk: with each call of so many changes.
 
-    The log of calls, which holds every vector once more, is emptied then. The last call has to be one of these: what
-    is left over, each reader would have to add again.
+    The log of calls, which holds every vector once more, is emptied then. The last call has to be one of
+    these: what is left over, each reader would have to add again.
     """
     return {"sync_threshold": max(2, changes), "batch_size": min(max(2, changes), BATCH)}

@@ -1,8 +1,8 @@
 """The Chroma collections of every library in one database of a Chroma server: `LIBRARY-CORPUS` instead of `CORPUS`.
 
-By its HTTP API (version 2) and httpx: Chroma's own client has no limit of time, so that a server which hangs would
-hang every answer, and importing it takes longer than asking. A collection is changed in place: until the catalog says
-so, readers take what is newer from its rows, and leave out what those do not hold.
+By its HTTP API (version 2) and httpx: Chroma's own client has no limit of time, so that a server which hangs
+would hang every answer, and importing it takes longer than asking. A collection is changed in place: until
+the catalog says so, readers take what is newer from its rows, and leave out what those do not hold.
 """
 
 from __future__ import annotations
@@ -42,14 +42,18 @@ class ServerIndexes:
         """Host and port, for messages."""
         self._stranger = f"what answers at {self.at} is no Chroma server"
         self._tenant, self._database = settings.chroma_tenant, settings.chroma_database
-        self._base = f"/tenants/{quote(self._tenant, safe='')}/databases/{quote(self._database, safe='')}/collections"
+        self._base = (
+            f"/tenants/{quote(self._tenant, safe='')}/databases/{quote(self._database, safe='')}/collections"
+        )
         # Chroma Cloud reads the one header, a proxy before a server of one's own the other.
         headers = {"x-chroma-token": token, "Authorization": f"Bearer {token}"} if token else {}
         self._http = httpx.Client(base_url=f"{url}/api/v2", headers=headers, timeout=_ASK)
         self._ids: dict[tuple[str, str], str] = {}
         self._resting, self._why = 0.0, ""
 
-    def query(self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]) -> list[Near]:
+    def query(
+        self, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]
+    ) -> list[Near]:
         """Return up to `most` (chunk id, cosine) for each query vector.
 
         Raises:
@@ -76,7 +80,9 @@ class ServerIndexes:
     def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
         """Return the rows whose collections hold as many vectors as the catalog says."""
         there = self.there(library)
-        return [row for row in rows if row["name"] in there and self._count(library, row["name"]) == row["count"]]
+        return [
+            row for row in rows if row["name"] in there and self._count(library, row["name"]) == row["count"]
+        ]
 
     def there(self, library: str) -> set[str]:
         """Return the names of the collections of a library.
@@ -113,7 +119,9 @@ class ServerIndexes:
         try:
             with suppress(Broken):  # they are there, or the server has its own way of making them
                 self._call("POST", "/tenants", {"name": self._tenant})
-                self._call("POST", self._base.rpartition("/databases/")[0] + "/databases", {"name": self._database})
+                self._call(
+                    "POST", self._base.rpartition("/databases/")[0] + "/databases", {"name": self._database}
+                )
             there = self.there(library)
             for change in changes:
                 self._bring(library, connection, change, there)
@@ -155,7 +163,9 @@ class ServerIndexes:
     def _held(self, at: str) -> set[str]:
         found: set[str] = set()
         while True:
-            page = self._call("POST", f"{at}/get", {"include": [], "limit": BATCH, "offset": len(found)})["ids"]
+            page = self._call("POST", f"{at}/get", {"include": [], "limit": BATCH, "offset": len(found)})[
+                "ids"
+            ]
             found.update(map(str, page))
             if len(page) < BATCH:
                 return found
@@ -180,7 +190,9 @@ class ServerIndexes:
         try:
             reply = self._http.request(method, path, json=body, timeout=_ASK if asks else _WRITE)
         except httpx.HTTPError as error:
-            raise Broken(f"the Chroma server at {self.at} cannot be reached ({type(error).__name__})") from error
+            raise Broken(
+                f"the Chroma server at {self.at} cannot be reached ({type(error).__name__})"
+            ) from error
         if reply.status_code == 404:
             raise IndexLost(f"the Chroma server at {self.at} has lost an index")
         if reply.is_error:

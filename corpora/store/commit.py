@@ -25,8 +25,8 @@ from ragweave.corpora.types import Corpus
 class FileOutcome:
     """What became of a file before the commit.
 
-    `vectors` has one row per chunk, shape (chunks, dim). A `passing` failure may be gone next time, so what is known
-    from the path stays.
+    `vectors` has one row per chunk, shape (chunks, dim). A `passing` failure may be gone next time, so what
+    is known from the path stays.
     """
 
     file: File
@@ -51,7 +51,9 @@ class Committer:
         self._media.recover()
         self._media.drop(self._media.orphans(source.id for source in self._catalog.sources(self._library)))
 
-    def store(self, outcomes: Sequence[FileOutcome], links: Sequence[File] = ()) -> tuple[list[File], dict[str, str]]:
+    def store(
+        self, outcomes: Sequence[FileOutcome], links: Sequence[File] = ()
+    ) -> tuple[list[File], dict[str, str]]:
         """Make files known, all or none of them.
 
         `links` are files whose source the library should hold already.
@@ -146,8 +148,12 @@ class Committer:
         """Write the vectors of sources that have none."""
         found: dict[Corpus, list[tuple[str, str, Matrix]]] = {}
         for file, prepared, vectors in good:
-            owners = [item for item, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges]
-            for item, name, vector in zip(owners, chunked(prepared.items, prepared.chunks).ids, vectors, strict=True):
+            owners = [
+                item for item, ranges in zip(prepared.items, prepared.chunks, strict=True) for _ in ranges
+            ]
+            for item, name, vector in zip(
+                owners, chunked(prepared.items, prepared.chunks).ids, vectors, strict=True
+            ):
                 found.setdefault(item.corpus, []).append((name, file.source, vector))
         for corpus, some in found.items():
             ids, belongs, rows = zip(*some, strict=True)
@@ -186,7 +192,10 @@ class Committer:
         if files:
             looks = [f.name for f in fields(Stat)]
             seen = ({name: getattr(file.stat, name) for name in looks} for file in files)
-            rows = ({"path": file.path, "source": file.source, **look} for file, look in zip(files, seen, strict=True))
+            rows = (
+                {"path": file.path, "source": file.source, **look}
+                for file, look in zip(files, seen, strict=True)
+            )
             upsert(connection, paths, *rows)
         return [before[file.path] for file in files if before.get(file.path, file.source) != file.source]
 
@@ -206,7 +215,9 @@ class Committer:
         """Have the items of sources name the file that these lie in now, also in the collections."""
         for source in dict.fromkeys(moved):
             path = connection.execute(select(func.min(paths.c.path)).where(paths.c.source == source)).scalar()
-            rows = connection.execute(select(items.c.id, items.c.locator).where(items.c.source == source)).all()
+            rows = connection.execute(
+                select(items.c.id, items.c.locator).where(items.c.source == source)
+            ).all()
             stale = [(i, at) for i, old in rows if path is not None and (at := lying_at(old, path)) != old]
             for item, at in stale:
                 connection.execute(update(items).where(items.c.id == item).values(locator=at))
@@ -222,7 +233,9 @@ class Committer:
 
     def _reason(self, connection: Connection, source: str) -> str | None:
         """Return why a source could not be read, "" where it could, None where it is not known."""
-        found: str | None = connection.execute(select(sources.c.reason).where(sources.c.id == source)).scalar()
+        found: str | None = connection.execute(
+            select(sources.c.reason).where(sources.c.id == source)
+        ).scalar()
         return found
 
     def _sources_at(self, connection: Connection, where: Sequence[str]) -> dict[str, str]:

@@ -75,7 +75,8 @@ class Files:
         """Take what was deleted off the disk: its words out of the index, its rooms out of the file, in short steps."""
         with self.writing(library) as connection:
             _merge_words(connection)
-        # Each step is a transaction of its own. A file of an earlier version keeps its rooms, emptied, for what comes.
+        # Each step is a transaction of its own. A file of an earlier version keeps its rooms, emptied, for
+        # what comes.
         while self._give_back(library):
             pass
         self._run(library, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -90,7 +91,9 @@ class Files:
         """Give some free rooms back to the disk; tell whether others are left."""
         with self.writing(library) as connection:
             raw: Any = connection.connection.driver_connection
-            free, how = (raw.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "auto_vacuum"))
+            free, how = (
+                raw.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "auto_vacuum")
+            )
             if not free or how != INCREMENTAL:
                 return False
             raw.execute(f"PRAGMA incremental_vacuum({_STEP})").fetchall()

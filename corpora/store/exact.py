@@ -69,12 +69,18 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
     kept = np.isin(held.n, live)
     missing = live[~np.isin(live, held.n)]
     if not kept.all():
-        held = Rows(at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()})
+        held = Rows(
+            at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()}
+        )
     n, items = np.concatenate([held.n, missing]), dict(held.items)
     matrix, done = held.matrix, len(held.n)
     # In parts, each written into its place: never is all of it there twice.
     for some in in_parts(missing.tolist()):
-        wanted = select(vectors.c.n, vectors.c.data, vectors.c.item).where(vectors.c.n.in_(some)).order_by(vectors.c.n)
+        wanted = (
+            select(vectors.c.n, vectors.c.data, vectors.c.item)
+            .where(vectors.c.n.in_(some))
+            .order_by(vectors.c.n)
+        )
         rows = connection.execute(wanted).all()
         new = matrix_of([row[1] for row in rows])
         if len(matrix) < len(n):
@@ -93,7 +99,9 @@ def matrix_of(blobs: Sequence[bytes]) -> Matrix:
     return np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1).astype(np.float32, copy=False)
 
 
-def nearest(rows: Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | None) -> list[list[tuple[int, float]]]:
+def nearest(
+    rows: Rows, unit: Matrix, most: int, allowed: NDArray[np.bool_] | None
+) -> list[list[tuple[int, float]]]:
     """Return the nearest (row, cosine) of each query."""
     n, matrix = (rows.n, rows.matrix) if allowed is None else (rows.n[allowed], rows.matrix[allowed])
     if not len(n):

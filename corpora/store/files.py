@@ -35,7 +35,9 @@ class Stat:
         """Look at a file; `checked_at` is the time before the look."""
         at = time.time()
         found = os.stat(path)
-        return cls(found.st_size, _signed(found.st_mtime_ns), _signed(found.st_ctime_ns), _signed(found.st_ino), at)
+        return cls(
+            found.st_size, _signed(found.st_mtime_ns), _signed(found.st_ctime_ns), _signed(found.st_ino), at
+        )
 
     def same(self, other: Stat) -> bool:
         """Whether both looks saw the same file in the same state."""
@@ -76,8 +78,9 @@ class Known:
     def unchanged(self, stat: Stat, params: str) -> bool:
         """Whether the file need not even be hashed.
 
-        Size, both times and inode must be equal, and the last change must lie well before the bytes were last read:
-        a later change then cannot have left all four as they were, because no program can set the change time.
+        Size, both times and inode must be equal, and the last change must lie well before the bytes were last
+        read: a later change then cannot have left all four as they were, because no program can set the
+        change time.
         """
         settled = max(self.stat.mtime_ns, self.stat.ctime_ns) / 1e9 + _SETTLED < self.stat.checked_at
         return self.status != "failed" and self.params_hash == params and settled and self.stat.same(stat)
@@ -91,7 +94,9 @@ def known_paths(catalog: Catalog, library: str) -> dict[str, Known]:
     with catalog.reading(library) as connection:
         for row in connection.execute(query):
             stat = Stat(row.size, row.mtime_ns, row.ctime_ns, row.inode, row.checked_at)
-            found[row.path] = Known(row.source, row.status, row.params_hash, stat, row.kind, row.sha256, row.named)
+            found[row.path] = Known(
+                row.source, row.status, row.params_hash, stat, row.kind, row.sha256, row.named
+            )
     return found
 
 
@@ -120,7 +125,9 @@ def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> Fil
         if not grows:
             check_unchanged(path, before)
     except OSError as error:
-        raise SourceError(f"It cannot be read ({error.strerror})", "check the file and its permissions") from error
+        raise SourceError(
+            f"It cannot be read ({error.strerror})", "check the file and its permissions"
+        ) from error
     return File(path, source_id(digest, params), digest, before, params if grows else "")
 
 
@@ -144,7 +151,9 @@ def check_unchanged(path: str, stat: Stat, begins: str = "") -> None:
     """
     try:
         now = Stat.of(path)
-        same = now.same(stat) or (bool(begins) and now.size > stat.size and digest_of(path, stat.size) == begins)
+        same = now.same(stat) or (
+            bool(begins) and now.size > stat.size and digest_of(path, stat.size) == begins
+        )
     except OSError:
         same = False
     if not same:

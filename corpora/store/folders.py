@@ -78,7 +78,9 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
             return DamagedError(f"{what} is damaged ({error})", ANEW)
         return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
-    if psycopg is not None and isinstance(error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege):
+    if psycopg is not None and isinstance(
+        error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege
+    ):
         why = " ".join(str(error).split())
         return StorageError(
             f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs", 503
@@ -105,8 +107,8 @@ def arrived(home: Path, library: str, held: Iterable[str]) -> None:
 def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("inf")) -> int:
     """Remove what was perceived of files that the library no longer holds; return how many these were.
 
-    What was written after `since` (seconds of the epoch) stays, and what was begun of a file that lies there as it did:
-    a run that could not finish it goes on.
+    What was written after `since` (seconds of the epoch) stays, and what was begun of a file that lies there
+    as it did: a run that could not finish it goes on.
     """
     names = {sha[:32] for sha in kept}
     gone = 0

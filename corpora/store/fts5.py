@@ -24,21 +24,31 @@ def create(connection: Connection, name: str) -> None:
 def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     """Write rows in place of those of the same numbers."""
     connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", [(row[0],) for row in rows])
-    connection.exec_driver_sql(f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows))
+    connection.exec_driver_sql(
+        f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows)
+    )
 
 
-def frequencies(connection: Connection, names: Sequence[str], terms: Sequence[str]) -> dict[str, dict[str, int]]:
+def frequencies(
+    connection: Connection, names: Sequence[str], terms: Sequence[str]
+) -> dict[str, dict[str, int]]:
     """Return in how many rows of each index a term stands, by term and index."""
     if not names:
         return {}
-    # The vocabulary view reads a single term without a scan: one lookup a term and index, within one statement.
+    # The vocabulary view reads a single term without a scan: one lookup a term and index, within one
+    # statement.
     looks = ", ".join(f"(SELECT doc FROM {name}_terms WHERE term = value)" for name in names)
     found = connection.exec_driver_sql(f"SELECT value, {looks} FROM json_each(?)", (json.dumps(terms),))
     return {row[0]: {name: doc for name, doc in zip(names, row[1:], strict=True) if doc} for row in found}
 
 
 def candidates(
-    connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
+    connection: Connection,
+    name: str,
+    weights: Mapping[str, float],
+    average: float,
+    k: int,
+    sources: Sequence[str],
 ) -> list[tuple[int, str, float]]:
     """Return the best k (row, item id, BM25 over the terms of `weights`); FTS5 weighs them itself."""
     values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in weights)]
@@ -48,9 +58,9 @@ def candidates(
         values += sources
     columns = ", ".join(str(w) for w in WEIGHTS)
     rows = connection.exec_driver_sql(
-        f"SELECT found.rowid, id, score FROM (SELECT rowid, -bm25({name}, {columns}) AS score FROM {name} "
-        f"WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) AS found JOIN items ON items.n = found.rowid "
-        "ORDER BY score DESC, found.rowid",
+        f"SELECT found.rowid, id, score FROM (SELECT rowid, -bm25({name}, {columns}) AS score FROM {name}"
+        f" WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) AS found JOIN items ON items.n ="
+        " found.rowid ORDER BY score DESC, found.rowid",
         (*values, k),
     )
     return [(row[0], row[1], float(row[2])) for row in rows]

@@ -23,7 +23,11 @@ def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
     query = select(vectors.c.space, vectors.c.corpus, func.max(vectors.c.n), func.count())
     rows = connection.execute(query.group_by(vectors.c.space, vectors.c.corpus)).all()
     asked = (encoder, entity_space(encoder))
-    return [(row[0], row[1], int(row[2]), int(row[3])) for row in rows if row[0] in asked or row[0].startswith(SEEN)]
+    return [
+        (row[0], row[1], int(row[2]), int(row[3]))
+        for row in rows
+        if row[0] in asked or row[0].startswith(SEEN)
+    ]
 
 
 def changes_of(connection: Connection, rows: Sequence[Index]) -> list[CollectionChange]:
@@ -40,7 +44,9 @@ def changes_of(connection: Connection, rows: Sequence[Index]) -> list[Collection
 
 def living_of(connection: Connection, index: Index) -> int:
     """Return how many rows of an index are in the catalog as they were when it was made."""
-    query = select(func.count()).where(*rows_of(vectors, index["corpus"], index["space"]), vectors.c.n <= index["upto"])
+    query = select(func.count()).where(
+        *rows_of(vectors, index["corpus"], index["space"]), vectors.c.n <= index["upto"]
+    )
     return int(connection.execute(query).scalar_one())
 
 

@@ -1,6 +1,7 @@
 """The ledger: what was done for a source beside reading it, and with which parameters.
 
-Rows of `pictures` say how far those of a source were read, and, one for each file that it links to, how that file
+Rows of `pictures` say how far those of a source were read, and, one for each file that it links to, how that
+file
 looked: a run reads again what would be read further, or links to a change.
 """
 

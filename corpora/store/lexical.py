@@ -1,8 +1,8 @@
 """The lexical index: BM25 over our own terms, in SQLite's FTS5 or in postings in PostgreSQL, one table per corpus.
 
-The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives scripts
-without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax exists.
-One table per corpus keeps document frequencies its own and a deletion a deletion.
+The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives
+scripts without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax
+exists. One table per corpus keeps document frequencies its own and a deletion a deletion.
 """
 
 from __future__ import annotations
@@ -79,20 +79,27 @@ class Frequencies:
         """Return the document frequency of each term in a corpus, 0 where it does not occur."""
         if len(self._known) > _MOST_KNOWN:
             self._known = {}
-        known, needed, name = self._known, dict.fromkeys(wanted), table(corpus)  # another thread may begin anew
+        known, needed, name = (
+            self._known,
+            dict.fromkeys(wanted),
+            table(corpus),
+        )  # another thread may begin anew
         if missing := list(needed.keys() - known.keys()):
             whole = [t for t in missing if "\0" not in t]  # no index holds others
             # In all corpora at once: a question is asked of each.
             found = _engine(connection).frequencies(connection, [*map(table, self.totals)], whole)
             known.update({t: found.get(t, {}) for t in missing})
-        # Files may have been added since the items were counted: a term is in no more of them than there were.
+        # Files may have been added since the items were counted: a term is in no more of them than there
+        # were.
         most = self.totals.get(corpus, 0)
         return {t: min(most, known[t].get(name, 0)) for t in needed}
 
     def average(self, connection: Connection, corpus: Corpus) -> float:
         """Return the tokens of an item of a corpus on average."""
         if corpus not in self._averages:
-            self._averages[corpus] = _engine(connection).tokens(connection, table(corpus)) / self.totals[corpus]
+            self._averages[corpus] = (
+                _engine(connection).tokens(connection, table(corpus)) / self.totals[corpus]
+            )
         return self._averages[corpus]
 
 
@@ -110,7 +117,9 @@ class Lexical:
             known = self._frequencies(library, connection)
             return [search(connection, known, corpus, q, k, sources) for q in queries]
 
-    def counted(self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]) -> tuple[int, dict[str, int]]:
+    def counted(
+        self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]
+    ) -> tuple[int, dict[str, int]]:
         """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
         with self._catalog.reading(library) as connection:
             known = self._frequencies(library, connection)
@@ -121,7 +130,9 @@ class Lexical:
 
     def _frequencies(self, library: str, connection: Connection) -> Frequencies:
         memory = self._catalog.memory(library)
-        found: Frequencies = memory.get("frequencies") or memory.setdefault("frequencies", Frequencies(connection))
+        found: Frequencies = memory.get("frequencies") or memory.setdefault(
+            "frequencies", Frequencies(connection)
+        )
         return found
 
 
@@ -150,13 +161,16 @@ def search(
 ) -> list[tuple[str, float]]:
     """Return up to k (item id, BM25 score), best first; scores are positive, higher is better.
 
-    The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by all.
+    The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by
+    all.
     """
     frequency = frequencies.of(connection, corpus, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
-    asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][:TERM_LIMIT]
+    asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][
+        :TERM_LIMIT
+    ]
     total = frequencies.totals[corpus]
     weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
     whole = len(kept) == len(asked)

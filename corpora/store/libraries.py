@@ -56,9 +56,11 @@ def check_name(name: str) -> str:
     clean = unicodedata.normalize("NFC", name).strip()
     if not clean or len(clean) > 100:
         raise InputError("A library name has 1 to 100 characters", "choose another name")
-    # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only deceives.
+    # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only
+    # deceives.
     if any(
-        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d" for c in clean
+        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d"
+        for c in clean
     ):
         raise InputError("A library name holds no control or invisible characters", "choose another name")
     return clean
@@ -110,7 +112,8 @@ class Libraries:
         if begun is not None and not anew:
             yield begun[0]
             return
-        # Looked up before the transaction begins: what it reads may be newer than the memory, and never older.
+        # Looked up before the transaction begins: what it reads may be newer than the memory, and never
+        # older.
         memory = self._looked(library)
         with self.kept.reading(library) as connection:
             self._begun.of[library] = connection, memory
@@ -280,7 +283,9 @@ class Libraries:
         values: dict[str, object] = {}
         if recency is not None:
             if recency not in get_args(Recency):
-                raise InputError(f"A library cannot prefer newer documents {recency!r}", "give auto, on or off")
+                raise InputError(
+                    f"A library cannot prefer newer documents {recency!r}", "give auto, on or off"
+                )
             values["recency"] = recency
         if half_life is not None:
             if not 0 <= half_life <= MAX_HALF_LIFE:
@@ -309,4 +314,6 @@ class Libraries:
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)
         if gone.exists():
-            raise LibraryError(f"The library is deleted, but files of it are left in {gone}", "remove that folder")
+            raise LibraryError(
+                f"The library is deleted, but files of it are left in {gone}", "remove that folder"
+            )

@@ -73,12 +73,17 @@ class Library:
         return await asyncio.to_thread(ask, self.id)
 
     async def search(
-        self, corpus: Corpus, queries: Sequence[str], k: int = 50, sources: Sequence[str] = (), only: Kind | None = None
+        self,
+        corpus: Corpus,
+        queries: Sequence[str],
+        k: int = 50,
+        sources: Sequence[str] = (),
+        only: Kind | None = None,
     ) -> list[Lists]:
         """Return the dense, lexical and visual lists of each query, all as of one generation of the library.
 
-        The queries are phrasings, embedded and asked in one batch; no sources means all. `only` names the one list that
-        is wanted.
+        The queries are phrasings, embedded and asked in one batch; no sources means all. `only` names the one
+        list that is wanted.
 
         Raises:
             LibraryError: a store cannot be read, or the library was deleted.
@@ -119,11 +124,14 @@ class Library:
                 dense = visual_search.completed(self.held, row, corpus, row.encoder, vectors, dense, lacking)
             known = self.held.catalog.known(self.id, (i for hits in (*dense, *words, *seen) for i, _ in hits))
         found = (
-            [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists] for lists in (dense, words, seen)
+            [tuple(Hit(*hit) for hit in hits if hit[0] in known) for hits in lists]
+            for lists in (dense, words, seen)
         )
         return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
 
-    def _dense(self, row: LibraryRow, corpus: Corpus, asked: Matrix, k: int, sources: Sequence[str]) -> list[Ranking]:
+    def _dense(
+        self, row: LibraryRow, corpus: Corpus, asked: Matrix, k: int, sources: Sequence[str]
+    ) -> list[Ranking]:
         query = self.held.vectors.query
         found = query(self.id, corpus, row.encoder, asked, k, sources)
         if corpus != "document":
@@ -133,7 +141,9 @@ class Library:
         small = [[(whole_of(id_), cosine) for id_, cosine in hits] for hits in small]
         known = self.held.catalog.known(self.id, (id_ for hits in small for id_, _ in hits))
         wholes = ([hit for hit in hits if hit[0] in known] for hits in small)
-        return [sorted(a + b, key=lambda hit: (-hit[1], hit[0]))[:k] for a, b in zip(found, wholes, strict=True)]
+        return [
+            sorted(a + b, key=lambda hit: (-hit[1], hit[0]))[:k] for a, b in zip(found, wholes, strict=True)
+        ]
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items with their full text; ids that this library does not hold are left out."""
@@ -199,8 +209,9 @@ class Library:
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
 
-        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with the term,
-        stood in the library. Without them a word that a library of three items lacks would outweigh all others.
+        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0: as if PRIOR further items, one of them with
+        the term, stood in the library. Without them a word that a library of three items lacks would outweigh
+        all others.
         """
         wanted = set(terms)
         weights = self.remembered("idf")
@@ -233,11 +244,13 @@ class Library:
     async def remove(self, *source_ids: str) -> None:
         """Remove sources: their items, vectors and words; then from the disk as well what the files still hold.
 
-        A file goes only where it was uploaded: left there, the next server would take it for one still to be read.
+        A file goes only where it was uploaded: left there, the next server would take it for one still to be
+        read.
 
         Raises:
             InputError: the library holds no such source; those that it holds are removed.
-            LibraryError: another process writes the library, or the disk has no room to write the catalog anew.
+            LibraryError: another process writes the library, or the disk has no room to write the catalog
+                anew.
         """
         await asyncio.to_thread(self._remove, source_ids)
 
@@ -255,7 +268,8 @@ class Library:
         self.held.catalog.kept.erase(self.id)  # beside whoever writes next
         if unknown:
             raise InputError(
-                f"The library {self.name!r} holds no source {unknown[0]!r}", "list them with: ragweave sources"
+                f"The library {self.name!r} holds no source {unknown[0]!r}",
+                "list them with: ragweave sources",
             )
 
 
@@ -311,7 +325,9 @@ def _delete(name: str) -> str:
     held = stores()
     row = held.catalog.library(name)
     with locks.writer(row.id, name):
-        take_in_uploads(corpora_settings().home, row.id)  # first: of a library that is gone nobody would look for them
+        take_in_uploads(
+            corpora_settings().home, row.id
+        )  # first: of a library that is gone nobody would look for them
         held.catalog.delete(row.id)
         held.vectors.drop(row.id)
     return row.id

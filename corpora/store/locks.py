@@ -1,7 +1,7 @@
 """Locks between processes: one writer per library, and one change of the names of libraries at a time.
 
-Both are locks of the operating system, which frees them when their holder ends, however it ends: a lock file that was
-left behind is not a held lock.
+Both are locks of the operating system, which frees them when their holder ends, however it ends: a lock file
+that was left behind is not a held lock.
 """
 
 from __future__ import annotations
@@ -119,7 +119,10 @@ def holder(note: Path) -> str:
     """Return in words who holds the lock that `note` belongs to."""
     try:
         held = json.loads(note.read_text(encoding="utf-8"))
-        return f"process {int(held['pid'])}, since {time.strftime('%H:%M:%S', time.localtime(float(held['since'])))}"
+        return (
+            f"process {int(held['pid'])}, since"
+            f" {time.strftime('%H:%M:%S', time.localtime(float(held['since'])))}"
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
 

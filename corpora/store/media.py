@@ -1,8 +1,9 @@
 """Files that belong to a source: thumbnails, pictures of pages, frames, clips.
 
-They lie in `<home>/libraries/<library id>/media/<source id>/`. The process that reads a source writes them into a
-folder of its own, `<source id>.part`; it takes its place when the source is committed and goes when the source goes.
-Where the settings name an object store, that folder is only a copy of what lies there (`StoredMedia`).
+They lie in `<home>/libraries/<library id>/media/<source id>/`. The process that reads a source writes them
+into a folder of its own, `<source id>.part`; it takes its place when the source is committed and goes when
+the source goes. Where the settings name an object store, that folder is only a copy of what lies there
+(`StoredMedia`).
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ class Media:
     def staging(self, source: str) -> Path:
         """Return the folder that the files of a source are to be written into.
 
-        Whoever writes the first one makes it: of most files nothing is kept, and to make a folder and remove it for
-        each takes a file system longer the more of them there were.
+        Whoever writes the first one makes it: of most files nothing is kept, and to make a folder and remove
+        it for each takes a file system longer the more of them there were.
         """
         folder = self._folder(source, _PART)
         try:
@@ -59,7 +60,8 @@ class Media:
     def publish(self, source: str) -> None:
         """Put the staged files of a source in place of those it had; without any, it has none from then on.
 
-        A process that is killed in between leaves the files of before or those of after, which `recover` sorts out.
+        A process that is killed in between leaves the files of before or those of after, which `recover`
+        sorts out.
         """
         if not any(
             os.path.lexists(f"{self.root}/{source}{suffix}") for suffix in (_PART, "", _OLD)
@@ -99,7 +101,8 @@ class Media:
         if not self._is_there(path):
             raise LibraryError(
                 f"The stored picture or clip {media_id} is not there",
-                "`ragweave doctor` says which are missing; indexing the file again after removing it makes them anew",
+                "`ragweave doctor` says which are missing; indexing the file again after removing it makes"
+                " them anew",
             )
         return path
 
@@ -151,15 +154,17 @@ class Media:
     def _checked(self, media_id: str) -> Path:
         source, _, name = media_id.partition("/")
         if not (_SOURCE.fullmatch(source) and _FILE.fullmatch(name)):
-            raise InputError(f"{media_id[:130]!r} is no id of a stored picture or clip", "take it from a citation")
+            raise InputError(
+                f"{media_id[:130]!r} is no id of a stored picture or clip", "take it from a citation"
+            )
         return self.root / source / name
 
 
 class StoredMedia(Media):
     """The media of a library in an object store, and the copies of them in its folder.
 
-    What a source has there is replaced file by file. Its id holds the digest of its bytes, so that a file of the same
-    name shows the same; after a kill there may be one that nothing names until the source goes.
+    What a source has there is replaced file by file. Its id holds the digest of its bytes, so that a file of
+    the same name shows the same; after a kill there may be one that nothing names until the source goes.
     """
 
     def __init__(self, root: Path, store: Objects) -> None:

@@ -33,7 +33,8 @@ class History:
         """
         if found > self.newest:
             raise LibraryError(
-                f"{what} was written by a newer Ragweave (tables {found}, this one reads up to {self.newest})",
+                f"{what} was written by a newer Ragweave (tables {found}, this one reads up to"
+                f" {self.newest})",
                 "upgrade Ragweave, or choose another RAGWEAVE_HOME; nothing was changed",
             )
         if found < self.oldest:

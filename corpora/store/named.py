@@ -23,7 +23,8 @@ Phrase = tuple[str, ...]
 def titles_in(held: Stores, library: str, text: str) -> list[str]:
     """Return the titles of a library that a text holds word for word, in the order of the text.
 
-    What a title has in brackets need not be in the text. Of two that begin with the same word the longer counts.
+    What a title has in brackets need not be in the text. Of two that begin with the same word the longer
+    counts.
     """
     known = _titles(held, library)
     said = words(text)

@@ -1,7 +1,7 @@
 """Media and uploads in an object store: an object has the name that its file has below RAGWEAVE_HOME.
 
-What the store holds counts. The files below the home are copies of it, made when something has to be opened, and may
-be deleted at any time; so homes need not be shared, if they have the same path.
+What the store holds counts. The files below the home are copies of it, made when something has to be opened,
+and may be deleted at any time; so homes need not be shared, if they have the same path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Catalogs in PostgreSQL: a schema for each library, with the same tables as its SQLite file has.
 
-A transaction sees the tables of one library and of no other, because its search path names that schema alone; the
-statements of the stores are those of SQLite. The version of the tables stands in the comment of the schema. Locks are
+A transaction sees the tables of one library and of no other, because its search path names that schema alone;
+the statements of the stores are those of SQLite. The version of the tables stands in the comment of the
+schema. Locks are
 advisory ones of a session: a process that ends, however it ends, lets go of them.
 """
 
@@ -71,13 +72,17 @@ class Server:
         try:
             options = " ".join(f"-c {name}={value}" for name, value in _OPTIONS.items())
             given: dict[str, Any] = {"options": options, "application_name": _name(), "connect_timeout": 10}
-            self._engine = create_engine(url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given)
+            self._engine = create_engine(
+                url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given
+            )
         except ImportError as error:
             raise LibraryError(
                 "PostgreSQL needs the extra `postgres`", "install it with: pip install 'ragweave[postgres]'"
             ) from error
         except (ArgumentError, ValueError) as error:
-            raise LibraryError("RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME") from error
+            raise LibraryError(
+                "RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME"
+            ) from error
         event.listen(self._engine, "connect", _configure)
         event.listen(self._engine, "begin", _begin)
         event.listen(self._engine, "handle_error", _explain, retval=True)
@@ -115,7 +120,9 @@ class Server:
             held = f"(SELECT count(*) {_HELD} AND pid = :pid)" if library in self._writers else "1"
             given = {"key": key_of(library), "pid": self._writers.get(library)}
             if not connection.execute(text(f"SELECT {held} FROM about FOR UPDATE"), given).scalar_one():
-                raise LibraryError("The database was restarted while the library was written", "run the command again")
+                raise LibraryError(
+                    "The database was restarted while the library was written", "run the command again"
+                )
             try:
                 yield connection
             except Exception as error:  # rows are copied by psycopg itself
@@ -139,7 +146,8 @@ class Server:
         """Remove a library; what a kill left of others goes as well."""
         self._known.discard(library)
         with self._engine.begin() as connection:
-            # Under another name first: whoever asks finds it gone, and nobody waits for those who are reading it.
+            # Under another name first: whoever asks finds it gone, and nobody waits for those who are reading
+            # it.
             if f"{PREFIX}{library}" in self._schemas(PREFIX):
                 connection.exec_driver_sql(f'ALTER SCHEMA "{PREFIX}{library}" RENAME TO "{_GONE}{library}"')
         for name in self._schemas(_GONE):
@@ -175,7 +183,9 @@ class Server:
     def held(self, name: str) -> bool:
         """Return whether anybody holds a lock."""
         with self._reading.begin() as connection:
-            return bool(connection.execute(text(f"SELECT count(*) {_HELD}"), {"key": key_of(name)}).scalar_one())
+            return bool(
+                connection.execute(text(f"SELECT count(*) {_HELD}"), {"key": key_of(name)}).scalar_one()
+            )
 
     @contextmanager
     def lock(self, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[str]:
@@ -188,7 +198,9 @@ class Server:
             while not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), key).scalar_one():
                 late = time.monotonic()
                 if late > grace:
-                    query = text(f"SELECT application_name FROM pg_stat_activity WHERE pid IN (SELECT pid {_HELD})")
+                    query = text(
+                        f"SELECT application_name FROM pg_stat_activity WHERE pid IN (SELECT pid {_HELD})"
+                    )
                     holder = str(connection.execute(query, key).scalar() or "another process")
                     if not told:
                         on_wait(holder)

@@ -1,8 +1,8 @@
 """The tables of the lexical index in PostgreSQL: the same rows of words as in SQLite, and postings made of them.
 
-Two triggers keep a posting of every word of every row, and of every word the number of rows; BM25 is a sum over the
-postings of the words asked for. Beside a GIN index, which knows neither how often a word stands in a row nor how rare
-it is, this finds more and sooner, and takes more disk (benchmarks/gin.py, docs/deploy.md).
+Two triggers keep a posting of every word of every row, and of every word the number of rows; BM25 is a sum
+over the postings of the words asked for. Beside a GIN index, which knows neither how often a word stands in a
+row nor how rare it is, this finds more and sooner, and takes more disk (benchmarks/gin.py, docs/deploy.md).
 """
 
 from __future__ import annotations
@@ -73,14 +73,21 @@ def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     """Write rows in place of those of the same numbers."""
     n, title, heading, said = map(list, zip(*rows, strict=True))
     connection.execute(text(f"DELETE FROM {name} WHERE rowid = ANY(:n)"), {"n": n})
-    one = "unnest(CAST(:n AS bigint[]), CAST(:title AS text[]), CAST(:heading AS text[]), CAST(:text AS text[]))"
+    one = (
+        "unnest(CAST(:n AS bigint[]), CAST(:title AS text[]), CAST(:heading AS text[]), CAST(:text AS"
+        " text[]))"
+    )
     given = {"n": n, "title": title, "heading": heading, "text": said}
     connection.execute(text(f"INSERT INTO {name}(rowid, title, heading, text) SELECT * FROM {one}"), given)
 
 
-def frequencies(connection: Connection, names: Sequence[str], terms: Sequence[str]) -> dict[str, dict[str, int]]:
+def frequencies(
+    connection: Connection, names: Sequence[str], terms: Sequence[str]
+) -> dict[str, dict[str, int]]:
     """Return in how many rows of each index a term stands, by term and index."""
-    look = "SELECT '{0}' AS name, term, doc FROM {0}_terms WHERE term = ANY(:terms) AND term != '' AND doc > 0"
+    look = (
+        "SELECT '{0}' AS name, term, doc FROM {0}_terms WHERE term = ANY(:terms) AND term != '' AND doc > 0"
+    )
     found: dict[str, dict[str, int]] = {}
     if names:
         for name, term, doc in connection.execute(
@@ -91,19 +98,22 @@ def frequencies(connection: Connection, names: Sequence[str], terms: Sequence[st
 
 
 def candidates(
-    connection: Connection, name: str, weights: Mapping[str, float], average: float, k: int, sources: Sequence[str]
+    connection: Connection,
+    name: str,
+    weights: Mapping[str, float],
+    average: float,
+    k: int,
+    sources: Sequence[str],
 ) -> list[tuple[int, str, float]]:
     """Return the best k (row, item id, BM25 over the terms of `weights`, each by its inverse document frequency)."""
     only = "WHERE h.n IN (SELECT n FROM items WHERE source = ANY(:sources))" if sources else ""
     rows = connection.execute(
-        text(
-            f"""SELECT n, id, score FROM (
+        text(f"""SELECT n, id, score FROM (
                 SELECT h.n, sum(q.weight * h.tf * :above / (h.tf + :short + :each * h.length)) AS score
                 FROM unnest(CAST(:terms AS text[]), CAST(:weights AS float8[])) AS q(term, weight)
                 CROSS JOIN LATERAL (SELECT n, tf, length FROM {name}_words w WHERE w.term = q.term) AS h
                 {only} GROUP BY h.n ORDER BY score DESC, h.n LIMIT :k
-            ) AS found JOIN items USING (n) ORDER BY score DESC, n"""
-        ),
+            ) AS found JOIN items USING (n) ORDER BY score DESC, n"""),
         {
             "above": K1 + 1,
             "short": K1 * (1 - B),

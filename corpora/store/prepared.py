@@ -38,11 +38,11 @@ def source_id(sha256: str, params: str) -> str:
 class Prepared:
     """A file, ready to be embedded and stored.
 
-    For each item, `chunks` are the [start, end) ranges of its text that are embedded, and `terms` title, heading and
-    text as the lexical index stores them. `date` is the ISO time of the document itself; `reached` says how far its
-    pictures were read (`ragweave.corpora.images.reader`), `links` how the picture files that it links to looked.
-    `waiting` are pictures that are left until all texts are stored; without items, the file is nothing else. `tables`
-    are the rows from which its passages were cut.
+    For each item, `chunks` are the [start, end) ranges of its text that are embedded, and `terms` title,
+    heading and text as the lexical index stores them. `date` is the ISO time of the document itself;
+    `reached` says how far its pictures were read (`ragweave.corpora.images.reader`), `links` how the picture
+    files that it links to looked. `waiting` are pictures that are left until all texts are stored; without
+    items, the file is nothing else. `tables` are the rows from which its passages were cut.
     """
 
     kind: str
@@ -61,7 +61,9 @@ class Prepared:
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)} | {"items": [pack(item) for item in self.items]}
+        row = {f.name: getattr(self, f.name) for f in fields(self)} | {
+            "items": [pack(item) for item in self.items]
+        }
         row["tables"] = [table.to_json() for table in self.tables]
         return json.dumps(row, separators=(",", ":")).encode()
 
@@ -116,8 +118,8 @@ def _storable(item: Item) -> Item:
 def chunks(item: Item, max_words: int) -> list[tuple[int, int]]:
     """Return the [start, end) character ranges of an item to embed one by one.
 
-    The ranges are in order, hold every character but white space between them, and end at sentence ends where a
-    sentence fits. A document that is one paragraph has none: it is found by those of the paragraph.
+    The ranges are in order, hold every character but white space between them, and end at sentence ends where
+    a sentence fits. A document that is one paragraph has none: it is found by those of the paragraph.
     """
     if item.corpus == "document" and "paragraph" in item.meta:
         return []

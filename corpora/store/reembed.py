@@ -24,12 +24,16 @@ _TEXT = 400
 
 
 def exchange(
-    held: Stores, row: LibraryRow, text_encoder: Encoder, tell: Callable[[int, int], None], stop: threading.Event
+    held: Stores,
+    row: LibraryRow,
+    text_encoder: Encoder,
+    tell: Callable[[int, int], None],
+    stop: threading.Event,
 ) -> int:
     """Give a library the vectors of another encoder, of its stored text; return how many there are.
 
-    The library answers with its old vectors until the new ones are complete; then one transaction exchanges them. What
-    was interrupted is continued. The caller holds the writer lock.
+    The library answers with its old vectors until the new ones are complete; then one transaction exchanges
+    them. What was interrupted is continued. The caller holds the writer lock.
 
     Raises:
         LibraryError: it was stopped, or the disk is full.
@@ -83,8 +87,8 @@ def embed_missing(
 def embed_entities(held: Stores, row: LibraryRow, text_encoder: Encoder) -> None:
     """Make the missing vectors of the knowledge graph's entities, and remove those that nothing mentions any more.
 
-    What is embedded is the name, and the first thing that a source says about it, by `ENTITY~SOURCE`. The caller holds
-    the writer lock. Vectors that were lost, or never made because of a kill, come back here.
+    What is embedded is the name, and the first thing that a source says about it, by `ENTITY~SOURCE`. The
+    caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.
     """
     space, wanted = entity_space(row.encoder), dict[str, str]()
     query = select(mentions.c.entity, mentions.c.source, mentions.c.name, mentions.c.description)

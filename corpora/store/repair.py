@@ -31,9 +31,9 @@ _PAGE = 500
 class Repaired:
     """What `repair` did.
 
-    `vectors` were missing or of a wrong length, `stray` ones had no item; `empty` sources counted as read and held
-    nothing, and the next run of index reads them; items `without_media` lack their stored picture or clip: removing the
-    source and indexing brings it back. `free` is in bytes.
+    `vectors` were missing or of a wrong length, `stray` ones had no item; `empty` sources counted as read and
+    held nothing, and the next run of index reads them; items `without_media` lack their stored picture or
+    clip: removing the source and indexing brings it back. `free` is in bytes.
     """
 
     library: str
@@ -71,7 +71,8 @@ def _repair(name: str) -> Repaired:
         if damage := held.catalog.kept.damage(row.id):
             raise LibraryError(
                 f"The catalog is damaged ({damage[0]})",
-                "bring back its catalog.sqlite from a backup, or delete the library and index the files again",
+                "bring back its catalog.sqlite from a backup, or delete the library and index the files"
+                " again",
             )
         committer = Committer(held.catalog, row)
         empty = [s.id for s in held.catalog.sources(row.id) if s.status != "failed" and not s.items]
@@ -89,7 +90,9 @@ def _repair(name: str) -> Repaired:
             made = embed_missing(held, row, text_encoder)
             notes.append(catch_up(held, row, media, threading.Event())[1])
         else:
-            notes.append(f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set")
+            notes.append(
+                f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set"
+            )
         held.catalog.kept.compact(row.id)
         notes.append(held.vectors.tidy(row.id, anew=True))
         there = {picture for source in media.orphans(()) for picture in media.files(source)}

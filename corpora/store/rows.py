@@ -17,9 +17,10 @@ Status = Literal["ok", "failed", "partial"]
 class Source:
     """One indexed file, identified by its bytes and the parameters it was read with.
 
-    Equal files have equal ids; `paths` are all the places where the same bytes lie, `path` the first of them in
-    alphabetical order. A `partial` source was read with `warnings`, a `failed` one has a `reason`; `sha256` is empty
-    when the bytes could not be read; `date` and `language` (ISO 639-1) are the document's own.
+    Equal files have equal ids; `paths` are all the places where the same bytes lie, `path` the first of them
+    in alphabetical order. A `partial` source was read with `warnings`, a `failed` one has a `reason`;
+    `sha256` is empty when the bytes could not be read; `date` and `language` (ISO 639-1) are the document's
+    own.
     """
 
     id: str
@@ -58,7 +59,9 @@ def pack(item: Item) -> dict[str, Any]:
     return {name: getattr(item, name) for name in _PLAIN} | {
         "locator": dict(item.locator),
         "heading": list(item.heading),
-        "spans": [[s.start, s.end, s.line, s.page, s.bbox, *([s.time] if s.time else [])] for s in item.spans],
+        "spans": [
+            [s.start, s.end, s.line, s.page, s.bbox, *([s.time] if s.time else [])] for s in item.spans
+        ],
         "date": item.date.isoformat() if item.date else None,
     }
 
@@ -94,4 +97,6 @@ def lies_beside(relative: str) -> bool:
 
 def _unpack_span(row: Any) -> Span:
     time = row[5] if len(row) > 5 else None
-    return Span(row[0], row[1], row[2], row[3], tuple(row[4]) if row[4] else None, tuple(time) if time else None)
+    return Span(
+        row[0], row[1], row[2], row[3], tuple(row[4]) if row[4] else None, tuple(time) if time else None
+    )

@@ -194,8 +194,8 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
                 refused = time.monotonic() + OPENING * is_held(error), error
             else:
                 return connection
-        # A disk that is full or may not be written refuses the files beside it, and so does who is about to close it.
-        # Without them what is there can be read, where no process has left anything in its log.
+        # A disk that is full or may not be written refuses the files beside it, and so does who is about to
+        # close it. Without them what is there can be read, where no process has left anything in its log.
         if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
             raise refused[1]
         address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
@@ -248,7 +248,9 @@ def connect(path: Path) -> Engine:
             _bring_up(engine, path)
     except (sqlite3.Error, DBAPIError) as error:
         engine.dispose()
-        raise LibraryError(f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY) from error
+        raise LibraryError(
+            f"The catalog {path} cannot be opened ({getattr(error, 'orig', error)})", REMEDY
+        ) from error
     except LibraryError:
         engine.dispose()
         raise
@@ -260,7 +262,9 @@ def _bring_up(engine: Engine, path: Path) -> None:
         # First without the write lock: a catalog that is refused is not touched.
         HISTORY.check(connection.exec_driver_sql("PRAGMA user_version").scalar_one(), f"The catalog {path}")
     with write(engine) as connection:
-        found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()  # another process may have been faster
+        found = connection.exec_driver_sql(
+            "PRAGMA user_version"
+        ).scalar_one()  # another process may have been faster
         HISTORY.bring_up(connection, found, f"The catalog {path}")
         connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
@@ -275,7 +279,9 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    if not connection.execute("PRAGMA page_count").fetchone()[0]:  # of a file that holds something it would be a change
+    if not connection.execute("PRAGMA page_count").fetchone()[
+        0
+    ]:  # of a file that holds something it would be a change
         connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
     first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
     for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):

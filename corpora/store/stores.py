@@ -73,6 +73,7 @@ def check_encoder(library: LibraryRow, encoder: str) -> None:
     if library.encoder != encoder:
         named = "wordllama" if library.encoder.startswith("wordllama-") else library.encoder
         raise LibraryError(
-            f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r} is set",
+            f"The library {library.name!r} was made with the encoder {library.encoder!r}, but {encoder!r}"
+            " is set",
             f"set RAGWEAVE_EMBED={named}, or give the library that encoder: ragweave index --embed",
         )

@@ -45,8 +45,9 @@ class RowsShown:
 class KeptTable:
     """A table of a file.
 
-    `title` is its sheet or heading; `head` the line of its heads as its passages repeat it, or ""; `rows` is empty
-    where `refused` says why they are not kept, and where only the description was read from the catalog.
+    `title` is its sheet or heading; `head` the line of its heads as its passages repeat it, or ""; `rows` is
+    empty where `refused` says why they are not kept, and where only the description was read from the
+    catalog.
     """
 
     title: str
@@ -109,7 +110,9 @@ def forget(connection: Connection, source: str) -> None:
 
 def packed(rows: Sequence[Row]) -> bytes:
     """Return rows in the form in which they lie in the catalog, and in which a child process is given them."""
-    return zlib.compress(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 3)
+    return zlib.compress(
+        json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 3
+    )
 
 
 def unpacked(data: bytes) -> list[list[Any]]:
@@ -152,4 +155,6 @@ def _stretch(row: Any) -> RowsShown:
 
 def _described(row: Any) -> KeptTable:
     columns = tuple(TableColumn(*c) for c in row.described)
-    return KeptTable(row.title, columns, row.head, row.total, refused=row.refused, key=row.key, source=row.source)
+    return KeptTable(
+        row.title, columns, row.head, row.total, refused=row.refused, key=row.key, source=row.source
+    )

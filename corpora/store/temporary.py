@@ -1,6 +1,7 @@
 """Folders that belong to a process: held while it lives, and what it leaves when it is killed goes with the next one.
 
-The lock is one of the operating system on the folder itself, which frees it when its holder ends, however it ends.
+The lock is one of the operating system on the folder itself, which frees it when its holder ends, however it
+ends.
 """
 
 from __future__ import annotations

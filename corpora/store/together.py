@@ -38,7 +38,10 @@ async def together(key: str, read: Callable[[], T], around: Callable[[], Abstrac
 
 
 def _start(
-    loop: asyncio.AbstractEventLoop, key: str, reads: Reads, around: Callable[[], AbstractContextManager[None]]
+    loop: asyncio.AbstractEventLoop,
+    key: str,
+    reads: Reads,
+    around: Callable[[], AbstractContextManager[None]],
 ) -> None:
     waiting = _waiting[loop]
     if waiting.get(key) is reads:
@@ -46,7 +49,9 @@ def _start(
     loop.run_in_executor(None, copy_context().run, _run, loop, reads, around)
 
 
-def _run(loop: asyncio.AbstractEventLoop, reads: Reads, around: Callable[[], AbstractContextManager[None]]) -> None:
+def _run(
+    loop: asyncio.AbstractEventLoop, reads: Reads, around: Callable[[], AbstractContextManager[None]]
+) -> None:
     made: list[tuple[Any, BaseException | None]] = []
     try:
         with around():

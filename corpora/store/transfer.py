@@ -42,8 +42,8 @@ class Copied:
 async def copy_library(name: str, to: str, replace: bool = False) -> Copied:
     """Copy a library to a database (`postgresql://...`), or from the database that is set to the home (`sqlite`).
 
-    Media stay in the home, which both share. The Chroma index is not copied: the next run makes it. `replace` puts the
-    library in the place of an earlier copy of it.
+    Media stay in the home, which both share. The Chroma index is not copied: the next run makes it. `replace`
+    puts the library in the place of an earlier copy of it.
 
     Raises:
         InputError: the address is of another kind, or leads to where the library is.
@@ -68,7 +68,10 @@ def _copy(name: str, to: str, replace: bool) -> Copied:
             _into_file(settings.home, row, fill, replace)
         else:
             _into_database(target, settings.home, row, fill, replace)
-        counted = [source.execute(select(func.count()).select_from(t)).scalar_one() for t in (sources, items, vectors)]
+        counted = [
+            source.execute(select(func.count()).select_from(t)).scalar_one()
+            for t in (sources, items, vectors)
+        ]
     return Copied(row.id, *counted)
 
 
@@ -77,7 +80,9 @@ def _address(given: str) -> str:
         return given
     if given.startswith("postgresql://"):
         return given.replace("postgresql://", "postgresql+psycopg://", 1)
-    raise InputError("a library is copied to postgresql://USER@HOST/NAME, or to sqlite", "give one of them as --to")
+    raise InputError(
+        "a library is copied to postgresql://USER@HOST/NAME, or to sqlite", "give one of them as --to"
+    )
 
 
 def _into_database(url: str, home: Path, row: LibraryRow, fill: Fill, replace: bool) -> None:

@@ -1,9 +1,9 @@
 """The vectors: rows of the catalog, found through their Chroma index, or compared one by one.
 
-What counts are the rows. Rows that are newer than the index are compared one by one, those that have gone since are
-left out because the catalog does not hold them, and where there is no index, or it is broken, all are compared: an
-answer is right with any index, and with none. Only where a Chroma server is away and its index is large, what lies in
-it is not found; then `note` says so.
+What counts are the rows. Rows that are newer than the index are compared one by one, those that have gone
+since are left out because the catalog does not hold them, and where there is no index, or it is broken, all
+are compared: an answer is right with any index, and with none. Only where a Chroma server is away and its
+index is large, what lies in it is not found; then `note` says so.
 """
 
 from __future__ import annotations
@@ -84,7 +84,13 @@ class Vectors:
         return found
 
     def put(
-        self, library: str, corpus: Corpus, space: str, ids: Sequence[str], sources: Sequence[str], rows: Matrix
+        self,
+        library: str,
+        corpus: Corpus,
+        space: str,
+        ids: Sequence[str],
+        sources: Sequence[str],
+        rows: Matrix,
     ) -> int:
         """Write chunk vectors, shape (n, dim), in place of those of the same ids; return how many were written."""
         with self._catalog.writing(library) as connection:
@@ -124,7 +130,9 @@ class Vectors:
         with self._catalog.reading(library) as connection:
             for some in in_parts(list(items)):
                 query = select(vectors.c.item, vectors.c.data).where(*rows_of(vectors, corpus, space))
-                for item, data in connection.execute(query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)):
+                for item, data in connection.execute(
+                    query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)
+                ):
                     found.setdefault(item, []).append(data)
         return {item: matrix_of(rows[:PER_ITEM]) for item, rows in found.items()}
 
@@ -158,13 +166,16 @@ class Vectors:
     def forget_removed(self, library: str) -> None:
         """Have what was removed leave the index, where that holds texts or is a server's; else the next run sees to it.
 
-        An index in the home holds vectors and ids alone. What is gone from the catalog is left out of answers.
+        An index in the home holds vectors and ids alone. What is gone from the catalog is left out of
+        answers.
         """
         with self._catalog.reading(library) as connection:
             rows = connection.execute(select(indexes)).mappings().all()
             gone = any(change.gone for change in changes_of(connection, rows))
         if gone and isinstance(self._indexes, ServerIndexes):
-            with suppress(LibraryError, Broken):  # a server that is away is brought up to date by the next run
+            with suppress(
+                LibraryError, Broken
+            ):  # a server that is away is brought up to date by the next run
                 self._bring(library, self._indexes.usable(library, rows))
         elif gone and isinstance(self._indexes, FolderIndexes) and self._indexes.holds_texts(rows):
             self._forget(library)
@@ -206,7 +217,10 @@ class Vectors:
             index: Index | None = memory[key]
             if index is not None and (self.stays or index["count"] > FEW):
                 try:
-                    near, after = self._indexed(connection, library, index, unit, most, sources), index["upto"]
+                    near, after = (
+                        self._indexed(connection, library, index, unit, most, sources),
+                        index["upto"],
+                    )
                     self._note = ""
                 except Broken as error:
                     if isinstance(error, IndexLost) and not again:
@@ -215,14 +229,22 @@ class Vectors:
             rows = self._held.rows(connection, (library, corpus, space), after)
             allowed = None
             if sources:
-                query = select(vectors.c.n).where(*rows_of(vectors, corpus, space), vectors.c.source.in_(sources))
+                query = select(vectors.c.n).where(
+                    *rows_of(vectors, corpus, space), vectors.c.source.in_(sources)
+                )
                 allowed = np.isin(rows.n, np.fromiter(connection.execute(query).scalars(), np.int64))
             for own, exact in zip(near, nearest(rows, unit, most, allowed), strict=True):
                 own += [(rows.items[n], cosine) for n, cosine in exact]
             return near
 
     def _indexed(
-        self, connection: Connection, library: str, index: Index, unit: Matrix, most: int, sources: Sequence[str]
+        self,
+        connection: Connection,
+        library: str,
+        index: Index,
+        unit: Matrix,
+        most: int,
+        sources: Sequence[str],
     ) -> list[Near]:
         """Return what an index finds, without what has gone since; more is asked for until enough of it lives."""
         memory, key = self._catalog.memory(library), f"whole {index['corpus']} {index['space']}"
@@ -243,12 +265,14 @@ class Vectors:
     def _without(self, library: str, index: Index, error: Broken) -> int:
         """Return the row after which vectors are compared one by one, where an index cannot be asked.
 
-        A damaged one on the disk is not asked again, and the next run of index makes another. What a server has lost is
-        made anew at once, beside the questions.
+        A damaged one on the disk is not asked again, and the next run of index makes another. What a server
+        has lost is made anew at once, beside the questions.
         """
         self._indexes.let_go(library, str(index["name"]))
         if not self._indexes.in_place:
-            if not isinstance(error, IndexLost):  # what is only not here may lie in another home of the same database
+            if not isinstance(
+                error, IndexLost
+            ):  # what is only not here may lie in another home of the same database
                 logger.warning("%s; all vectors are compared instead", error)
                 with suppress(LibraryError):  # another process may hold the disk, or it may not be written
                     self._forget(library)
@@ -261,7 +285,11 @@ class Vectors:
         return 0 if few else int(index["upto"])
 
     def _mend(self, library: str) -> None:
-        with suppress(LibraryError), self._mending, locks.writer(library, library, 0):  # else another process does it
+        with (
+            suppress(LibraryError),
+            self._mending,
+            locks.writer(library, library, 0),
+        ):  # else another process does it
             self.tidy(library)
 
     def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
@@ -288,7 +316,9 @@ class Vectors:
         """Write what an index lacks; of the rows that are not `usable` all is written."""
         if self._indexes.in_place:  # of a collection that is made anew nobody takes a part for the whole
             with self._catalog.writing(library) as connection:
-                connection.execute(delete(indexes).where(indexes.c.name.not_in([row["name"] for row in usable])))
+                connection.execute(
+                    delete(indexes).where(indexes.c.name.not_in([row["name"] for row in usable]))
+                )
         with self._catalog.reading(library) as connection:
             changes = changes_of(connection, usable)
             wanted = {change.collection: change.space for change in changes}
@@ -302,7 +332,12 @@ class Vectors:
         with self._catalog.writing(library) as connection:
             connection.execute(delete(indexes))
             for change in changes:
-                row = {"space": change.space, "corpus": change.corpus, "upto": change.upto, "count": change.count}
+                row = {
+                    "space": change.space,
+                    "corpus": change.corpus,
+                    "upto": change.upto,
+                    "count": change.count,
+                }
                 named = name + change.collection if self._indexes.in_place else name
                 upsert(connection, indexes, {**row, "name": named, "digest": digest})
 

@@ -1,7 +1,8 @@
 """Vectors of pictures by an image-text encoder, made of the pictures that are kept with their sources.
 
-They stand beside the text vectors of the same items, in a space of their own (one per corpus and image encoder),
-and are made after the commit, so that another encoder, or one that is set later, needs no file read again.
+They stand beside the text vectors of the same items, in a space of their own (one per corpus and image
+encoder), and are made after the commit, so that another encoder, or one that is set later, needs no file read
+again.
 """
 
 from __future__ import annotations
@@ -129,8 +130,8 @@ def look(
 ) -> tuple[list[Ranking], str]:
     """Return the pictures that each query finds, by cosine, and why none were looked for, in words, or "".
 
-    A list holds the k best pictures, and every picture of the items that the text lists found: an item that is missing
-    has no picture at all, which the mixing of both sides rests on.
+    A list holds the k best pictures, and every picture of the items that the text lists found: an item that
+    is missing has no picture at all, which the mixing of both sides rests on.
     """
     nothing: list[Ranking] = [[] for _ in queries]
     if corpus not in SEEN:
@@ -143,8 +144,8 @@ def look(
         if not held.vectors.has(row.id, corpus, space):
             seen_by = ", ".join(held.vectors.image_encoders(row.id))
             why = (
-                f"pictures were searched by their text only: they were seen by {seen_by}, and {encoder.name} is set. "
-                "Run `ragweave index` again to have them seen by it"
+                f"pictures were searched by their text only: they were seen by {seen_by}, and {encoder.name}"
+                " is set. Run `ragweave index` again to have them seen by it"
             )
             return nothing, why if seen_by else ""
         vectors = encoder.texts(queries)
@@ -153,15 +154,17 @@ def look(
     except RagweaveError as error:
         return nothing, f"pictures were searched by their text only: {error}"
     best = held.vectors.query(row.id, corpus, space, vectors, k, sources)
-    lacking = [list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)]
+    lacking = [
+        list(dict.fromkeys(i for ranking in lists for i, _ in ranking)) for lists in zip(*found, strict=True)
+    ]
     return completed(held, row, corpus, space, vectors, best, lacking), ""
 
 
 def stand_out(held: Stores, row: LibraryRow, query: str, pictures: Sequence[str]) -> dict[str, float]:
     """Return by how many standard deviations pictures are nearer to a query than to UNRELATED questions, by item id.
 
-    Middle and spread are the median and the median deviation, so that an unrelated question that a picture happens to
-    answer counts for little.
+    Middle and spread are the median and the median deviation, so that an unrelated question that a picture
+    happens to answer counts for little.
     """
     try:
         encoder = image_encoder()

@@ -41,7 +41,9 @@ _CELL = re.compile(
 _MONEY = re.compile(_CURRENCY)
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.A)
 _FORMS: dict[Mark, re.Pattern[str]] = {
-    ".": re.compile(r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:['’ ]\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"),
+    ".": re.compile(
+        r"\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?|\d{1,3}(?:['’ ]\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"
+    ),
     ",": re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d{1,3}(?:['’ ]\d{3})+(?:,\d+)?|\d+(?:,\d*)?|,\d+"),
 }
 _SPACES = re.compile("[\u00a0\u2009\u202f]")
@@ -112,7 +114,9 @@ def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
     if len(plain.replace(".", "")) > _DIGITS or (len(whole) > 1 and whole[0] == "0"):
         return None  # the number of an account, a postcode
     value = float(plain) if "." in plain else int(plain)
-    below = bool(m["open"]) or any(m[sign] in ("-", "−", "–") for sign in ("sign", "inner", "after") if m[sign])
+    below = bool(m["open"]) or any(
+        m[sign] in ("-", "−", "–") for sign in ("sign", "inner", "after") if m[sign]
+    )
     unit = m["before"] or m["unit"] or ""
     return -value if below else value, unit, bool(_MONEY.fullmatch(unit)) or unit == "%"
 
@@ -155,7 +159,11 @@ def as_day(cell: str, day_first: bool | None) -> str | None:
 
 def _made(cells: Sequence[str], found: list[tuple[Value, str]], kind: Kind, note: str) -> ColumnValues:
     values = [value for value, _ in found]
-    odd = [n for n, (cell, value) in enumerate(zip(cells, values, strict=True)) if value is None and cell not in _EMPTY]
+    odd = [
+        n
+        for n, (cell, value) in enumerate(zip(cells, values, strict=True))
+        if value is None and cell not in _EMPTY
+    ]
     units = {unit for value, unit in found if value is not None}
     several = len(units) > 1
     return ColumnValues(

@@ -17,9 +17,9 @@ import zlib
 from typing import Any
 
 FUNCTIONS = frozenset(
-    "abs avg coalesce count date datetime group_concat ifnull iif instr julianday length like lower ltrim max min "
-    "nullif replace round row_number rank dense_rank rtrim sign strftime substr substring sum time total trim "
-    "typeof upper".split()
+    "abs avg coalesce count date datetime group_concat ifnull iif instr julianday length like lower ltrim max"
+    " min nullif replace round row_number rank dense_rank rtrim sign strftime substr substring sum time total"
+    " trim typeof upper".split()
 )
 """Functions that a statement may call: none of them makes a text that is longer than what it is given."""
 _STEPS = 1_000
@@ -154,7 +154,10 @@ def answer(request: dict[str, Any], parts: Any) -> dict[str, Any]:
         if cursor.description is None:
             return {"error": "refused", "what": "anything but one SELECT"}
         rows = cursor.fetchmany(request["rows"] + 1)
-        made: dict[str, Any] = {"columns": [d[0] for d in cursor.description], "more": len(rows) > request["rows"]}
+        made: dict[str, Any] = {
+            "columns": [d[0] for d in cursor.description],
+            "more": len(rows) > request["rows"],
+        }
         made["rows"] = [[_plain(value) for value in row] for row in rows[: request["rows"]]]
         made["counted"], made["places"] = _counted(connection, request)
     except MemoryError:

@@ -77,8 +77,8 @@ def _refused(rows: int, wide: int, left: int) -> str:
         return ""
     most = f"{MOST_ROWS:,} rows" if rows > MOST_ROWS else f"{MOST_CELLS:,} cells in one file"
     return (
-        f"its table of {rows:,} rows is searched, but nothing is summed or counted over it: the most is {most};"
-        " split the file to have it counted"
+        f"its table of {rows:,} rows is searched, but nothing is summed or counted over it: the most is"
+        f" {most}; split the file to have it counted"
     )
 
 
@@ -120,7 +120,9 @@ def _kept(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, list[s
             values.append(held)
     places = _places(block, lines)
     columns = [_totalled(c, held) for c, held in zip(columns, values, strict=True)]
-    made_rows: list[Row] = [(*place, *row) for place, row in zip(places, zip(*values, strict=True), strict=True)]
+    made_rows: list[Row] = [
+        (*place, *row) for place, row in zip(places, zip(*values, strict=True), strict=True)
+    ]
     head = _head_line(lines, block.level)
     return KeptTable(storable(title), tuple(columns), head, len(rows), tuple(made_rows)), body
 
@@ -165,7 +167,12 @@ def _columns(
 def _totalled(column: TableColumn, held: Sequence[object]) -> TableColumn:
     """Note that the last row of a column is the sum of those above it: who adds up the column adds it up twice."""
     numbers = [value for value in held if isinstance(value, int | float)]
-    if column.kind not in ("integer", "real") or len(numbers) < _SUMMED or numbers[-1] != held[-1] or not numbers[-1]:
+    if (
+        column.kind not in ("integer", "real")
+        or len(numbers) < _SUMMED
+        or numbers[-1] != held[-1]
+        or not numbers[-1]
+    ):
         return column
     if abs(sum(numbers[:-1]) - numbers[-1]) > _ROUNDED * abs(numbers[-1]):
         return column
@@ -215,9 +222,13 @@ def _places(block: Block, lines: list[str]) -> list[tuple[int, int]]:
     return out
 
 
-def _stretches(found: Sequence[tuple[KeptTable, list[str]]], items: Sequence[Item]) -> dict[int, list[RowsShown]]:
+def _stretches(
+    found: Sequence[tuple[KeptTable, list[str]]], items: Sequence[Item]
+) -> dict[int, list[RowsShown]]:
     """Return which rows the items show, by table: rows and items are in the order of the file."""
-    lines = [_Line(t, n, storable(text)) for t, (_, texts) in enumerate(found) for n, text in enumerate(texts, 1)]
+    lines = [
+        _Line(t, n, storable(text)) for t, (_, texts) in enumerate(found) for n, text in enumerate(texts, 1)
+    ]
     where: dict[str, list[int]] = {}
     for n, line in enumerate(lines):
         where.setdefault(line.text, []).append(n)

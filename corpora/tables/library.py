@@ -54,7 +54,15 @@ def _rows(library: Library, within: Collection[str]) -> list[Row]:
         added = source.indexed_at[:16].replace("T", " ")
         for path in source.paths or (source.path,):
             where = PurePath(path)
-            about = (source.title, source.kind or None, date, added, pages.get(source.id), source.status, source.id)
+            about = (
+                source.title,
+                source.kind or None,
+                date,
+                added,
+                pages.get(source.id),
+                source.status,
+                source.id,
+            )
             # A server shows no paths of its machine: the name of the folder alone.
             out.append((0, 0, where.name, where.parent.name, *about))
     return out

@@ -74,7 +74,8 @@ async def query(
     """
     if table.refused or table.count > MOST_ROWS:
         raise InputError(
-            f"A table of {table.count:,} rows cannot be queried: the most is {MOST_ROWS:,} rows", "split its file"
+            f"A table of {table.count:,} rows cannot be queried: the most is {MOST_ROWS:,} rows",
+            "split its file",
         )
     statement = sql.trimmed(statement)
     if len(statement) > MOST_STATEMENT:

@@ -32,7 +32,8 @@ class Anatomy(NamedTuple):
 
     Attributes:
         condition: what is behind WHERE, or "".
-        matched: a statement that gives the row that each row of the result is made of: all that the condition matches.
+        matched: a statement that gives the row that each row of the result is made of: all that the condition
+            matches.
         numbers: the same, of those that the result shows, where each row of it is a row of the table.
     """
 
@@ -66,7 +67,12 @@ def anatomy(statement: str, table: str) -> Anatomy | None:
     """Return what a plain statement (one SELECT from one table) rests on; None if it has another form."""
     top = [t for t in tokens(statement) if t.depth == 0]
     words = [t.said for t in top]
-    if words[:1] != ["select"] or words.count("select") != 1 or words.count("from") != 1 or _SEVERAL & {*words}:
+    if (
+        words[:1] != ["select"]
+        or words.count("select") != 1
+        or words.count("from") != 1
+        or _SEVERAL & {*words}
+    ):
         return None
     at = words.index("from")
     if at + 1 >= len(top) or top[at + 1].said.strip('"`[]') != table.lower():

@@ -1,7 +1,7 @@
 """Chunks of recordings, found by vectors of their own (VideoRAG, sections 3.1.1 and 3.3).
 
-They are made of the stored clips when a process first asks for them, and remembered while the library stays the same:
-only a run that searches chunks pays for them.
+They are made of the stored clips when a process first asks for them, and remembered while the library stays
+the same: only a run that searches chunks pays for them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ async def nearest_chunks(
         for row in cosines:
             best = np.full(len(held.chunks), -1.0)
             np.maximum.at(best, held.of, row)
-            order = (n for n in np.argsort(-best, kind="stable") if not sources or held.chunks[n].source in sources)
+            order = (
+                n for n in np.argsort(-best, kind="stable") if not sources or held.chunks[n].source in sources
+            )
             out.append([(held.chunks[n], float(best[n])) for n, _ in zip(order, range(k), strict=False)])
         return out
 
@@ -60,6 +62,8 @@ def _embedded(library: Library) -> _Chunks:
     catalog = library.held.catalog
     sources = dict.fromkeys(r.source for r in catalog.recordings(library.id))
     chunks = chunks_of(item for source in sources for item in catalog.items_of(library.id, source, CORPUS))
-    parts = [(n, c.text[a:b]) for n, c in enumerate(chunks) for a, b in fill(c.text, library.encoder.max_words)]
+    parts = [
+        (n, c.text[a:b]) for n, c in enumerate(chunks) for a, b in fill(c.text, library.encoder.max_words)
+    ]
     rows = library.encoder.texts([text for _, text in parts]) if parts else np.zeros((0, 1), np.float32)
     return _Chunks(chunks, rows, [n for n, _ in parts])

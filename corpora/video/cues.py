@@ -83,7 +83,9 @@ def transcript(path: Path) -> tuple[list[Recording], tuple[str, ...]]:
         found = [replace(r, title=titled(r, path.name)) for r in found]
     found = [r for r in found if r.cues]
     if not found:
-        raise SourceError(f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL")
+        raise SourceError(
+            f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL"
+        )
     warnings = [*remarks, *(f"line {number} is not JSON" for number in unread[:_NAMED])]
     if len(unread) > _NAMED:
         warnings.append(f"{len(unread) - _NAMED} more lines are not JSON")
@@ -97,7 +99,9 @@ def _lined(text: str) -> str:
 
 def _recording(title: str, cues: Sequence[Cue]) -> Recording:
     language = guess_language(" ".join(c.text for c in cues[:400]))
-    return Recording(title, max((c.end for c in cues), default=0.0), tuple(cues), "transcript", language=language)
+    return Recording(
+        title, max((c.end for c in cues), default=0.0), tuple(cues), "transcript", language=language
+    )
 
 
 @dataclass(frozen=True, slots=True)

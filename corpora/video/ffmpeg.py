@@ -30,8 +30,8 @@ CPU_SECONDS = 12 * 3600
 _BLOCK = 1 << 20
 _LOG = 4_000
 """Lines of its messages that are kept: a film may name hundreds of chapters."""
-# The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not safe
-# in a program with threads.
+# The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not
+# safe in a program with threads.
 _LAUNCH = """
 import os, resource, sys
 memory, seconds = int(sys.argv[1]), int(sys.argv[2])
@@ -56,7 +56,17 @@ def binary() -> str:
 def reading(path: str, demuxer: str, start: float = 0.0) -> list[str]:
     """Return the arguments that open a file by one demuxer, files and pipes being the only protocols."""
     seek = ["-ss", f"{start:.3f}"] if start > 0 else []
-    return ["-nostdin", "-hide_banner", "-protocol_whitelist", "file,pipe", "-f", demuxer, *seek, "-i", f"file:{path}"]
+    return [
+        "-nostdin",
+        "-hide_banner",
+        "-protocol_whitelist",
+        "file,pipe",
+        "-f",
+        demuxer,
+        *seek,
+        "-i",
+        f"file:{path}",
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,4 +187,6 @@ def failed(path: str, ended: Ended) -> SourceError:
     """Return the error of a file that cannot be decoded."""
     logger.debug("ffmpeg on %s: %s", path, ended.log)
     name = path.rpartition("/")[2]
-    return SourceError(f"{name} cannot be decoded: {reason(ended)}", "check that a player shows it, or convert it")
+    return SourceError(
+        f"{name} cannot be decoded: {reason(ended)}", "check that a player shows it, or convert it"
+    )

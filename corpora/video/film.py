@@ -89,8 +89,8 @@ def ready(to: Path, *endings: str) -> None:
 def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, float]:
     """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture.
 
-    An ending that is neither .mp4 nor .m4a is corrected. Returns the file and the seconds it has, which are fewer where
-    the recording holds no more.
+    An ending that is neither .mp4 nor .m4a is corrected. Returns the file and the seconds it has, which are
+    fewer where the recording holds no more.
 
     Raises:
         InputError: the file exists or cannot be written, or the clip would be too long.
@@ -98,7 +98,9 @@ def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, floa
         MissingExtra: the extra `video` is not installed.
     """
     if end - start > _CLIP:
-        raise InputError(f"A clip has at most {clock(_CLIP)}", "name the id of a clip, not that of a whole recording")
+        raise InputError(
+            f"A clip has at most {clock(_CLIP)}", "name the id of a clip, not that of a whole recording"
+        )
     facts, container = _opened(path, _SIDE)
     if to.suffix.lower() not in (".mp4", ".m4a"):
         to = to.with_name(f"{to.name}{'.mp4' if container.picture() else '.m4a'}")
@@ -166,7 +168,12 @@ def _opened(path: Path, side: int = 0) -> tuple[dict[str, Any], Container]:
     container = examine(str(path), how)
     picture, sound = container.picture(), container.sound()
     facts: dict[str, Any] = {"demuxer": how, "duration": 0.0 if container.guessed else container.duration}
-    facts |= {"picture": picture and picture.index, "sound": sound and sound.index, "size": CANVAS, "rate": _RATE}
+    facts |= {
+        "picture": picture and picture.index,
+        "sound": sound and sound.index,
+        "size": CANVAS,
+        "rate": _RATE,
+    }
     if picture is not None and side:
         facts["size"] = _size(str(path), how, picture, side)
         facts["rate"] = min(max(round(picture.rate), 1), 60) if picture.rate else _RATE
@@ -177,21 +184,28 @@ def _size(path: str, how: str, picture: Stream, side: int) -> tuple[int, int]:
     """Return width and height, even, in which a picture stands upright and undistorted."""
     first = next(frames(path, how, picture.index, 1.0), None)
     if first is None:
-        raise SourceError(f"{Path(path).name} shows nothing that can be decoded", "check that a player shows it")
+        raise SourceError(
+            f"{Path(path).name} shows nothing that can be decoded", "check that a player shows it"
+        )
     height, width, _ = first[1].shape
     part = min(side, max(picture.width, picture.height, width, height)) / max(width, height)
     return max(2, round(width * part / 2) * 2), max(2, round(height * part / 2) * 2)
 
 
 def _made(
-    what: Literal["film", "sheet"], moments: Sequence[CitedMoment], recordings: dict[str, dict[str, Any]], to: Path
+    what: Literal["film", "sheet"],
+    moments: Sequence[CitedMoment],
+    recordings: dict[str, dict[str, Any]],
+    to: Path,
 ) -> float:
     """Have it made beside its place, and put it there when it is whole; returns its seconds."""
     within: list[dict[str, Any]] = []
     for m in moments:
         whole = recordings[str(m.path)]["duration"]
         if not 0 <= m.start < (whole or m.start + 1):
-            raise SourceError(f"{m.path.name} holds nothing from {clock(m.start)} to {clock(m.end)}", "index it anew")
+            raise SourceError(
+                f"{m.path.name} holds nothing from {clock(m.start)} to {clock(m.end)}", "index it anew"
+            )
         end = max(m.end, m.start + _SHORTEST)
         within.append({"path": str(m.path), "start": m.start, "end": min(end, whole or end), "card": m.card})
     for path, facts in recordings.items():
@@ -205,7 +219,9 @@ def _made(
             raise failed(moments[0].path.name, ended)
         os.replace(part, to)
     except OSError as error:
-        raise InputError(f"{to} cannot be written ({error.strerror or error})", "name another file") from error
+        raise InputError(
+            f"{to} cannot be written ({error.strerror or error})", "name another file"
+        ) from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -229,12 +245,19 @@ def _stage(part: Path, recordings: dict[str, dict[str, Any]], task: dict[str, An
 def _run(job: Path) -> tuple[Ended, bytes]:
     """Return how the process ended, and its last line."""
     script = str(job.with_name("ffmpeg"))
-    known = {"FFMPEG_BINARY": script, "IMAGEIO_FFMPEG_EXE": script, "FFPLAY_BINARY": script, "TMPDIR": str(job.parent)}
+    known = {
+        "FFMPEG_BINARY": script,
+        "IMAGEIO_FFMPEG_EXE": script,
+        "FFPLAY_BINARY": script,
+        "TMPDIR": str(job.parent),
+    }
     arguments = ["-m", "ragweave.corpora.video.film_worker", str(job)]
     deadline, told = time.monotonic() + _SECONDS, b""
     with Running(arguments, _LARGEST, sys.executable, known) as process:
         for block in process.blocks():
             told += block
             if time.monotonic() > deadline:
-                raise SourceError(f"It takes longer than {_SECONDS:.0f} seconds", "take fewer or shorter moments")
+                raise SourceError(
+                    f"It takes longer than {_SECONDS:.0f} seconds", "take fewer or shorter moments"
+                )
         return process.wait(), told.rpartition(b"\n")[2]

@@ -1,7 +1,7 @@
 """The process that cuts and joins: `python -m ragweave.corpora.video.film_worker JOB`, where ffmpeg is the guard.
 
-It prints a dot now and then, and at last, on a line of its own, the seconds of what it wrote. When the program that
-started it is gone it ends as well, and removes what it was writing.
+It prints a dot now and then, and at last, on a line of its own, the seconds of what it wrote. When the
+program that started it is gone it ends as well, and removes what it was writing.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def end_with(parent: int, part: Path, folder: Path) -> None:
 def main(path: str) -> None:
     """Do the job in a file, and say how long what was made lasts."""
     job = json.loads(Path(path).read_text(encoding="utf-8"))
-    threading.Thread(target=end_with, args=(os.getppid(), Path(job["to"]), Path(path).parent), daemon=True).start()
+    threading.Thread(
+        target=end_with, args=(os.getppid(), Path(job["to"]), Path(path).parent), daemon=True
+    ).start()
     sys.modules["dotenv"] = None  # type: ignore[assignment]  # moviepy would read the settings of whoever started it
     seconds = make(job)
     sys.stdout.write(f"\n{json.dumps({'seconds': seconds})}")

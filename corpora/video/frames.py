@@ -27,7 +27,9 @@ SAME = 0.004
 """Share of changed cells up to which two frames look alike: nine of 2,304, less than a word on a slide."""
 
 
-def frames(path: str, demuxer: str, stream: int, every: float, first: int = 0) -> Iterator[tuple[float, Pixels]]:
+def frames(
+    path: str, demuxer: str, stream: int, every: float, first: int = 0
+) -> Iterator[tuple[float, Pixels]]:
     """Yield (seconds, pixels): what is shown at every multiple of `every` seconds, upright, its aspect kept.
 
     It may begin at the multiple of number `first`.
@@ -40,7 +42,8 @@ def frames(path: str, demuxer: str, stream: int, every: float, first: int = 0) -
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
         f"scale=w='min({WORKING},iw)':h='min({WORKING},ih)':force_original_aspect_ratio=decrease"
     )
-    # What is shown at a moment began before it: the multiple before the first is decoded as well, and left out.
+    # What is shown at a moment began before it: the multiple before the first is decoded as well, and left
+    # out.
     count = max(0, first - 1)
     arguments = [
         *reading(path, demuxer, count * every),

@@ -1,9 +1,10 @@
 """Stands for ffmpeg before moviepy: `python guard.py FACTS ARGUMENTS`, with nothing but the standard library.
 
-FACTS is a file of JSON: the path of ffmpeg, the recordings that may be read, and the files that may be written. Of a
-recording moviepy is told what our probe found, in ffmpeg's words. What it then wants to read is asked of ffmpeg in our
-own: one demuxer, files and pipes as the only protocols, the chosen stream, frames of one size at one rate, and from the
-first of them what stood on the screen then. Any other file, address or list is refused.
+FACTS is a file of JSON: the path of ffmpeg, the recordings that may be read, and the files that may be
+written. Of a recording moviepy is told what our probe found, in ffmpeg's words. What it then wants to read is
+asked of ffmpeg in our
+own: one demuxer, files and pipes as the only protocols, the chosen stream, frames of one size at one rate,
+and from the first of them what stood on the screen then. Any other file, address or list is refused.
 """
 
 from __future__ import annotations
@@ -63,8 +64,18 @@ def _reading(path: str, recording: Mapping[str, Any], arguments: Sequence[str]) 
     seek = [*entered, "-ss", f"{begin:.6f}"] if begin else []
     opened = ["-nostdin", "-v", "error", *_LOCAL, "-f", recording["demuxer"], *seek, "-i", f"file:{path}"]
     if not moving:
-        ((_, rate), *_), ((_, count), *_) = ([row for row in told if row[0] == name] for name in ("-ar", "-ac"))
-        sound = ["-map", f"0:{recording['sound']}", "-vn", "-af", "aresample=async=1:first_pts=0", "-ss", inside]
+        ((_, rate), *_), ((_, count), *_) = (
+            [row for row in told if row[0] == name] for name in ("-ar", "-ac")
+        )
+        sound = [
+            "-map",
+            f"0:{recording['sound']}",
+            "-vn",
+            "-af",
+            "aresample=async=1:first_pts=0",
+            "-ss",
+            inside,
+        ]
         return [*opened, *sound, "-ar", f"{int(rate)}", "-ac", f"{int(count)}", "-f", "s16le", "pipe:1"]
     width, height = recording["size"]
     # Cells of a picture need not be square: widen it first, then fit it into the frame.
@@ -73,7 +84,17 @@ def _reading(path: str, recording: Mapping[str, Any], arguments: Sequence[str]) 
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
         f"scale={width}:{height}:force_original_aspect_ratio=decrease,pad={width}:{height}:(ow-iw)/2:(oh-ih)/2"
     )
-    picture = ["-map", f"0:{recording['picture']}", "-an", "-ss", inside, "-vf", filters, "-fps_mode", "passthrough"]
+    picture = [
+        "-map",
+        f"0:{recording['picture']}",
+        "-an",
+        "-ss",
+        inside,
+        "-vf",
+        filters,
+        "-fps_mode",
+        "passthrough",
+    ]
     return [*opened, *picture, "-pix_fmt", "rgb24", "-c:v", "rawvideo", "-f", "image2pipe", "pipe:1"]
 
 
@@ -86,7 +107,9 @@ def account(recording: Mapping[str, Any]) -> str:
         size = "x".join(map(str, recording["size"]))
         lines.append(f"  Stream #0:0: Video: rawvideo, rgb24, {size}, {recording['rate']} fps (default)")
     if recording["sound"] is not None:
-        lines.append(f"  Stream #0:{len(lines) - 2}: Audio: pcm_s16le, 44100 Hz, stereo, s16, 1 kb/s (default)")
+        lines.append(
+            f"  Stream #0:{len(lines) - 2}: Audio: pcm_s16le, 44100 Hz, stereo, s16, 1 kb/s (default)"
+        )
     return "\n".join(lines)
 
 

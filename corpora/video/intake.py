@@ -28,7 +28,14 @@ from ragweave.corpora.video.streams import examine
 from ragweave.corpora.video.title import titled
 from ragweave.models.asr import Asr, asr, why_none
 from ragweave.models.caption import Captioner, why_down
-from ragweave.models.errors import InputError, MissingExtra, ModelError, RagweaveError, SourceError, WeightsError
+from ragweave.models.errors import (
+    InputError,
+    MissingExtra,
+    ModelError,
+    RagweaveError,
+    SourceError,
+    WeightsError,
+)
 from ragweave.models.ocr import ocr
 
 VERSION = 10
@@ -103,7 +110,11 @@ class Intake:
         written = companion(path) or container.subtitles()
         heard = container.sound() is not None and not written and asr() is not None
         clips = math.ceil(container.duration / CLIP_SECONDS) if seen and self.captioner is not None else 0
-        found = [("look", container.duration * seen), ("asr", container.duration * heard), ("caption", float(clips))]
+        found = [
+            ("look", container.duration * seen),
+            ("asr", container.duration * heard),
+            ("caption", float(clips)),
+        ]
         return [(stage, much) for stage, much in found if much]
 
     def read(self, file: File, media: Path, tell: Tell) -> Prepared:
@@ -121,7 +132,9 @@ class Intake:
         self.understood.append((file.path, understood(recording, file.path)))
         items = items_of(file.source, file.path, recording)
         kind = VIDEO if recording.frames else AUDIO
-        return made_of(kind, recording.title, items, self.max_words, language=recording.language, warnings=warnings)
+        return made_of(
+            kind, recording.title, items, self.max_words, language=recording.language, warnings=warnings
+        )
 
     def _perceived(self, file: File, media: Path, tell: Tell) -> tuple[Recording, list[str]]:
         written, warnings = _written(companion(file.path))
@@ -136,7 +149,10 @@ class Intake:
                 raise
             # The subtitles are whole: they can be searched, and say when.
             lost = Recording("", written[-1].end, written, "subtitles", language=tagged(file.path), also=also)
-            return replace(lost, title=titled(lost, file.path)), [*warnings, f"only its subtitles were read: {error}"]
+            return replace(lost, title=titled(lost, file.path)), [
+                *warnings,
+                f"only its subtitles were read: {error}",
+            ]
         listens, unheard = (None, "") if written or container.sound() is None else self._listening_by()
         title = container.tags.get("title", "")
         kept = Perceived(folder_of(self.settings.home, self.library, file.sha256))
@@ -205,7 +221,9 @@ class Intake:
             with suppress(OSError):  # it is read once more
                 marker.unlink(missing_ok=True)
 
-    def _captioned(self, source: str, recording: Recording, kept: Perceived, tell: Tell) -> tuple[Recording, list[str]]:
+    def _captioned(
+        self, source: str, recording: Recording, kept: Perceived, tell: Tell
+    ) -> tuple[Recording, list[str]]:
         """Return a recording with what a vision model says of its clips, and what it could not say."""
         missing = ""
         if self.captioner is not None:

@@ -49,7 +49,11 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         frames = [f for f in recording.frames if span[0] <= f.time < span[1]]
         if frames:
             meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
-        out.append(_item("clip", source, file, recording, first + n, text, places, span, frames, ROUGH, heading, meta))
+        out.append(
+            _item(
+                "clip", source, file, recording, first + n, text, places, span, frames, ROUGH, heading, meta
+            )
+        )
     text, places = summary(recording)
     meta = {
         "duration": round(duration, 3),
@@ -59,13 +63,19 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
     heard = [c for c in recording.cues if c.confidence < 1]
     if heard:
         mean = sum(c.confidence for c in heard) / len(heard)
-        # A sentence is as sure as the utterances it stands in, what is made of all that was heard as their mean.
-        each = [[c.confidence for c in heard if text[s.start : s.end] in c.text] if s.time else [mean] for s in places]
+        # A sentence is as sure as the utterances it stands in, what is made of all that was heard as their
+        # mean.
+        each = [
+            [c.confidence for c in heard if text[s.start : s.end] in c.text] if s.time else [mean]
+            for s in places
+        ]
         meta["sure"] = [round(min(one, default=1.0), 3) for one in each]
     if recording.heard_by:
         meta["heard_by"] = recording.heard_by
     span = (0.0, duration)
-    whole = _item("video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta)
+    whole = _item(
+        "video", source, file, recording, first, text, places, span, recording.frames, WHOLE, (), meta
+    )
     return [*out, whole]
 
 
@@ -133,7 +143,8 @@ def spans_of(recording: Recording) -> list[tuple[float, float]]:
 def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
     """Part long utterances at their sentences, each with its own time.
 
-    The parts of one stand together, also where somebody else speaks meanwhile: it would be quoted spliced otherwise.
+    The parts of one stand together, also where somebody else speaks meanwhile: it would be quoted spliced
+    otherwise.
     """
     out: list[Cue] = []
     for cue in sorted(cues, key=lambda c: (c.start, c.end)):
@@ -141,13 +152,19 @@ def utterances(cues: Sequence[Cue]) -> tuple[Cue, ...]:
             out.append(cue)
             continue
         for start, end in _stretches(cue):
-            times = _when(cue, start, min(end + 1, len(cue.text)))  # with the space behind it, which is no pause
-            inside = [n for n, w in enumerate(cue.words) if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6]
+            times = _when(
+                cue, start, min(end + 1, len(cue.text))
+            )  # with the space behind it, which is no pause
+            inside = [
+                n for n, w in enumerate(cue.words) if times[0] - 1e-6 <= w[0] and w[1] <= times[1] + 1e-6
+            ]
             words = tuple(cue.words[n] for n in inside)
             sure = tuple(cue.sure[n] for n in inside if n < len(cue.sure))
             mean = sum(sure) / len(sure) if sure else cue.confidence
             said = cue.text[start:end]
-            out.append(replace(cue, start=times[0], end=times[1], text=said, words=words, sure=sure, confidence=mean))
+            out.append(
+                replace(cue, start=times[0], end=times[1], text=said, words=words, sure=sure, confidence=mean)
+            )
     return tuple(out)
 
 
@@ -232,7 +249,9 @@ def transcript(said: Sequence[Cue]) -> Part:
     for before, cue in zip([None, *said], said, strict=False):
         opens = before is None or cue.speaker != before.speaker
         gap = "\n\n" if before is None or opens or _parted(before, cue) else " "
-        pieces.append((gap, f"{cue.speaker}: {cue.text}" if opens and cue.speaker else cue.text, cue.start, cue.end))
+        pieces.append(
+            (gap, f"{cue.speaker}: {cue.text}" if opens and cue.speaker else cue.text, cue.start, cue.end)
+        )
     return _joined(pieces)
 
 
@@ -263,7 +282,9 @@ def spread(names: Sequence[str], most: int) -> list[str]:
     return [names[n * len(names) // most] for n in range(most)]
 
 
-def cut(duration: float, length: float = CLIP_SECONDS, opens: Sequence[float] = ()) -> list[tuple[float, float]]:
+def cut(
+    duration: float, length: float = CLIP_SECONDS, opens: Sequence[float] = ()
+) -> list[tuple[float, float]]:
     """Return the [start, end) seconds of each clip; together they cover the recording.
 
     A border moves to where the nearest utterance begins (`opens`), so that none lies in two clips.

@@ -33,9 +33,9 @@ class JobStopped(Exception):
 class Work:
     """One recording to perceive, with everything that its stages share; when `stop` is set, they end at the next step.
 
-    The locks are shared by the recordings of a run: one is looked at while another is heard and a third one captioned.
-    Each stage takes as many cores as it can use, so that two in one stage would only wait for one another.
-    `written` are subtitles that lie beside it; without an engine, `unheard` says why nothing hears.
+    The locks are shared by the recordings of a run: one is looked at while another is heard and a third one
+    captioned. Each stage takes as many cores as it can use, so that two in one stage would only wait for one
+    another. `written` are subtitles that lie beside it; without an engine, `unheard` says why nothing hears.
     """
 
     path: str

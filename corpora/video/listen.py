@@ -49,7 +49,16 @@ def listen(work: Work) -> Listened:
 
 
 def _subtitles(work: Work, index: int) -> str:
-    command = [*reading(work.path, work.demuxer), "-map", f"0:{index}", "-c:s", "webvtt", "-f", "webvtt", "pipe:1"]
+    command = [
+        *reading(work.path, work.demuxer),
+        "-map",
+        f"0:{index}",
+        "-c:s",
+        "webvtt",
+        "-f",
+        "webvtt",
+        "pipe:1",
+    ]
     data = b""
     with Running(command) as process:
         for block in process.blocks():
@@ -156,7 +165,9 @@ class _Ears:
             heard = self.engine.transcribe(window.sound, self.language)
             self.work.kept.put(stage, key, asdict(heard))
         else:
-            heard = Transcript(row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"])
+            heard = Transcript(
+                row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"]
+            )
         if heard.language:
             self.languages[heard.language] += len(window.sound)
         return heard
@@ -167,7 +178,9 @@ def _cue(start: float, end: float, heard: Transcript) -> Cue:
     words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in single)
     first, last = (words[0][0], words[-1][1]) if words else (start, end)
     sure = tuple(w.confidence for w in single)
-    return Cue(first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words, sure=sure)
+    return Cue(
+        first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words, sure=sure
+    )
 
 
 def _singles(word: Word) -> list[Word]:

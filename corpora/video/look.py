@@ -65,7 +65,9 @@ def _decode(work: Work, stream: int, first: int) -> list[list[tuple[float, str]]
     """Look at the frames from a clip on; each clip is kept as it is complete."""
     rows: list[list[tuple[float, str]]] = []
     clip: list[tuple[float, Pixels]] = []
-    source = frames(work.path, work.demuxer, stream, work.every, ceil(first * CLIP_SECONDS / work.every - 1e-6))
+    source = frames(
+        work.path, work.demuxer, stream, work.every, ceil(first * CLIP_SECONDS / work.every - 1e-6)
+    )
     for at, pixels in work.unless_stopped(source):
         while int(at // CLIP_SECONDS) > first + len(rows):
             rows.append(_finish(work, clip, first + len(rows)))

@@ -72,7 +72,9 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
     remarks = [f"{what}: {error}" for what, error in problems.items()]
     if 0 < decoded and _falls_short(work, decoded):
         claimed = clock(container.duration)
-        remarks.append(f"it states a length of {claimed}, and {clock(decoded)} could be decoded: it may be broken off")
+        remarks.append(
+            f"it states a length of {claimed}, and {clock(decoded)} could be decoded: it may be broken off"
+        )
     remarks += misfit
     # Where subtitles say what is said, nobody listened to any track.
     sound = container.sound() if heard.speech != "subtitles" else None
@@ -90,8 +92,8 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
 def fitting(cues: Sequence[Cue], duration: float) -> tuple[tuple[Cue, ...], list[str]]:
     """Return the cues that lie within a recording, and a remark where others do not; all of them where it is 0 long.
 
-    What begins behind the end is left out, for nothing can be shown of those seconds; the last words may be a little
-    late.
+    What begins behind the end is left out, for nothing can be shown of those seconds; the last words may be a
+    little late.
     """
     within = [c for c in cues if not duration or c.start < duration + _SLACK]
     remarks = []

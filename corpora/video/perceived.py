@@ -1,8 +1,8 @@
 """What was perceived of a recording, kept while and after it is indexed: one small database and the frames beside it.
 
-Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and the
-parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another recogniser
-repeats only the hearing.
+Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and
+the parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another
+recogniser repeats only the hearing.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def _opened(path: Path) -> sqlite3.Connection:
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("PRAGMA journal_mode = TRUNCATE")
             database.execute(
-                "CREATE TABLE IF NOT EXISTS done (stage TEXT, key TEXT, value TEXT, PRIMARY KEY (stage, key)) STRICT"
+                "CREATE TABLE IF NOT EXISTS done (stage TEXT, key TEXT, value TEXT, PRIMARY KEY (stage, key))"
+                " STRICT"
             )
             return database
         except sqlite3.DatabaseError as error:

@@ -50,5 +50,7 @@ def named_in(question: str, titles: Iterable[str]) -> list[str]:
     """Return the titles of recordings that stand in a question word for word; none where all of them do."""
     known = list(dict.fromkeys(titles))
     folded = fold(question)
-    found = [t for t in known if any(re.search(rf"(?<!\w){re.escape(fold(n))}(?!\w)", folded) for n in names_of(t))]
+    found = [
+        t for t in known if any(re.search(rf"(?<!\w){re.escape(fold(n))}(?!\w)", folded) for n in names_of(t))
+    ]
     return found if len(found) < len(known) else []

@@ -18,7 +18,9 @@ def understood(recording: Recording, path: str) -> str:
         return ", ".join(filter(None, (f"what is said is taken from its {recording.speech}", screen)))
     count = sum(len(c.text) for c in recording.cues) or 1
     sure = sum(c.confidence * len(c.text) for c in recording.cues) / count
-    told = ", ".join(filter(None, (f"heard by {recording.speech}, which was {sure:.0%} sure of its words", screen)))
+    told = ", ".join(
+        filter(None, (f"heard by {recording.speech}, which was {sure:.0%} sure of its words", screen))
+    )
     if sure >= SURE:
         return told
     return (

@@ -16,8 +16,8 @@ Speech = Literal["", "subtitles", "transcript", "whisper", "endpoint"]
 class Cue:
     """One utterance between two seconds of the recording, on one line.
 
-    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where known, and
-    `sure` the confidence of each of them.
+    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where
+    known, and `sure` the confidence of each of them.
     """
 
     start: float
@@ -50,9 +50,9 @@ class Frame:
 class Recording:
     """Everything known about one recording before it is cut into items.
 
-    Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by the number
-    of the clip, `also` is what was said in further languages, and `about` is what the container says about itself.
-    `heard_by` names the engine and the model that wrote down the speech.
+    Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by
+    the number of the clip, `also` is what was said in further languages, and `about` is what the container
+    says about itself. `heard_by` names the engine and the model that wrote down the speech.
     """
 
     title: str

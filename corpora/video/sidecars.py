@@ -12,8 +12,8 @@ _TAG = re.compile(r"[a-z]{2,8}(?:[-_][a-z0-9]{2,8})*(?:\.[a-z]{2,8})?", re.I)
 _CODES = {
     code: two
     for row in (
-        "en eng|de ger deu|fr fre fra|es spa|it ita|pt por|nl dut nld|ja jpn|ko kor|zh chi zho chs cht|ru rus|pl pol|"
-        "sv swe|da dan|no nor|fi fin|cs cze ces|tr tur|ar ara|el gre ell"
+        "en eng|de ger deu|fr fre fra|es spa|it ita|pt por|nl dut nld|ja jpn|ko kor|zh chi zho chs cht|ru"
+        " rus|pl pol|sv swe|da dan|no nor|fi fin|cs cze ces|tr tur|ar ara|el gre ell"
     ).split("|")
     for two, *codes in [row.split()]
     for code in codes
@@ -93,7 +93,11 @@ def subtitles_of_others(paths: list[str], is_recording: Callable[[str], bool]) -
         stem = Path(path).with_suffix("")
         for candidate in (stem, stem.with_suffix(""), stem.with_suffix("").with_suffix("")):
             other = named.get(str(candidate))
-            if other is not None and is_recording(other) and _tag_of(Path(path), Path(other).stem) is not None:
+            if (
+                other is not None
+                and is_recording(other)
+                and _tag_of(Path(path), Path(other).stem) is not None
+            ):
                 found[path] = Path(other).name
                 break
     return found

@@ -9,13 +9,26 @@ from typing import Literal
 from ragweave.corpora.video.ffmpeg import Ended, failed, reading, run
 
 _DURATION = re.compile(r"^\s*Duration: (\d+):(\d\d):(\d\d(?:\.\d+)?)")
-_STREAM = re.compile(r"^\s*Stream #0:(\d+)(?:\[[^\]]*\])?(?:\((\w+)\))?: (Video|Audio|Subtitle): ([^\s,]+)(.*)$")
+_STREAM = re.compile(
+    r"^\s*Stream #0:(\d+)(?:\[[^\]]*\])?(?:\((\w+)\))?: (Video|Audio|Subtitle): ([^\s,]+)(.*)$"
+)
 _SIZE = re.compile(r"[ ,](\d{1,5})x(\d{1,5})(?=[ ,\[]|$)")
 _RATE = re.compile(r", ([\d.]+) fps")
 _TAG = re.compile(r"^\s{2,}([A-Za-z_][\w -]{0,40}?)\s*: (.*)$")
 _CHAPTER = re.compile(r"^\s*Chapter #0:\d+: start (-?[\d.]+), end (-?[\d.]+)")
 _TEXT_SUBTITLES = ("mov_text", "subrip", "srt", "webvtt", "ass", "ssa", "text")
-_TOLD = ("title", "artist", "author", "album", "comment", "description", "synopsis", "show", "date", "creation_time")
+_TOLD = (
+    "title",
+    "artist",
+    "author",
+    "album",
+    "comment",
+    "description",
+    "synopsis",
+    "show",
+    "date",
+    "creation_time",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,9 @@ def examine(path: str, demuxer: str) -> Container:
     ended = run(reading(path, demuxer))
     found = described(ended.log if "Input #0" in ended.log else "")
     if not any(s.kind in ("Video", "Audio") for s in found.streams):
-        raise failed(path, ended if "Input #0" not in ended.log else Ended(1, "does not contain any stream", False))
+        raise failed(
+            path, ended if "Input #0" not in ended.log else Ended(1, "does not contain any stream", False)
+        )
     return found
 
 
@@ -96,7 +111,9 @@ def described(log: str) -> Container:
                 kind: Literal["Video", "Audio", "Subtitle"] = m[3]  # type: ignore[assignment]
                 rate = _RATE.search(m[5])
                 streams.append(
-                    Stream(int(m[1]), kind, "(default)" in m[5], width, height, float(rate[1]) if rate else 0.0)
+                    Stream(
+                        int(m[1]), kind, "(default)" in m[5], width, height, float(rate[1]) if rate else 0.0
+                    )
                 )
         elif m := _TAG.match(line):
             key, value = m[1].lower(), " ".join(m[2].split())[:2_000]

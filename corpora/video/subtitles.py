@@ -21,7 +21,9 @@ ARROW = r"(?:[-–—−]{1,3}\s?[>＞›]|[→⟶⇒]|={1,2}>|--?&gt;)"
 """What parts the two times of a cue: an arrow, or what an editor or a person made of one."""
 STAMP = r"(?:(\d{1,4})[:：])?(\d{1,2})[:：](\d{1,2})(?:[.,:;](\d{1,9}))?"
 _TIMING = re.compile(rf"[ \t]*{STAMP}[ \t]*{ARROW}[ \t]*{STAMP}(?:[ \t].*)?\Z")
-_HALF = re.compile(rf"[ \t]*(?:{STAMP})?(\S{{0,20}})[ \t]*{ARROW}[ \t]*(?:{STAMP})?(\S{{0,20}})(?:[ \t].*)?\Z")
+_HALF = re.compile(
+    rf"[ \t]*(?:{STAMP})?(\S{{0,20}})[ \t]*{ARROW}[ \t]*(?:{STAMP})?(\S{{0,20}})(?:[ \t].*)?\Z"
+)
 """A line of times of which one is whole at most, or neither: what is there instead has a digit and a colon."""
 _CLOCK = re.compile(r"\d.*[:：]|[:：].*\d")
 _NOTHING = re.compile(rf"\s*{ARROW}\s*")
@@ -43,7 +45,9 @@ class _Written:
 
 def read_cues(text: str) -> tuple[tuple[Cue, ...], tuple[str, ...]]:
     """Return the cues of a WebVTT or SubRip text, in order of time, and what was not as it should be."""
-    written = [w for w in _written(text.replace("\r\n", "\n").replace("\r", "\n")) if any(map(str.strip, w.body))]
+    written = [
+        w for w in _written(text.replace("\r\n", "\n").replace("\r", "\n")) if any(map(str.strip, w.body))
+    ]
     unplaced = sum(w.start is None or w.end is None for w in written)
     placed, cut = _placed(written)
     cues = [_cue(start, end, said) for start, end, body in placed for said in _by_voice(body)]
@@ -130,7 +134,9 @@ def _placed(written: Sequence[_Written]) -> tuple[list[tuple[float, float, list[
     for n, cue in enumerate(written):
         needed = len(" ".join(cue.body).split()) / WORDS_PER_SECOND + 1
         start = before if cue.start is None else cue.start
-        following = next((w.start for w in written[n + 1 : n + 2] if w.start is not None and w.start > start), None)
+        following = next(
+            (w.start for w in written[n + 1 : n + 2] if w.start is not None and w.start > start), None
+        )
         if cue.start is None and cue.end is not None:
             start = max(min(before, cue.end), cue.end - needed)
         end = cue.end

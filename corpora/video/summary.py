@@ -44,12 +44,14 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
 def telling(recording: Recording) -> list[tuple[float, float, str]]:
     """Return (start, end, sentence) of the sentences that say most, one of each stretch of time, in order.
 
-    A sentence weighs the frequency of its words in the whole recording per square root of its length, so that it is
-    about what the recording is about, and neither a fragment nor a page.
+    A sentence weighs the frequency of its words in the whole recording per square root of its length, so that
+    it is about what the recording is about, and neither a fragment nor a page.
     """
     candidates = [(c.start, c.end, c.text) for c in _sentences(recording.cues)]
     candidates += [(s.start, s.end, " ".join(s.text.split())) for s in recording.shown]
-    candidates = sorted(c for c in candidates if 5 <= len(c[2].split()) <= 60 or (len(c[2]) >= 12 and " " not in c[2]))
+    candidates = sorted(
+        c for c in candidates if 5 <= len(c[2].split()) <= 60 or (len(c[2]) >= 12 and " " not in c[2])
+    )
     if not candidates:
         return []
     wanted = int(min(max(recording.duration / _SECONDS_PER_SENTENCE, _SENTENCES[0]), _SENTENCES[1]))
@@ -95,7 +97,9 @@ def _sentences(cues: Sequence[Cue]) -> list[Cue]:
             out[-1] = Cue(before.start, cue.end, f"{before.text} {cue.text}", cue.speaker)
         else:
             out.append(cue)
-    return [Cue(c.start, c.end, c.text[a:b], c.speaker, c.confidence) for c in out for a, b in sentences(c.text)]
+    return [
+        Cue(c.start, c.end, c.text[a:b], c.speaker, c.confidence) for c in out for a, b in sentences(c.text)
+    ]
 
 
 def _weight(sentence: str, frequency: Counter[str], used: set[str]) -> float:

@@ -68,7 +68,8 @@ class Folder:
         root = self._folder.expanduser().resolve()
         if not root.is_dir():
             raise WebError(
-                f"The folder {self._folder} that stands in for the web is not there", "set RAGWEAVE_WEB_FOLDER"
+                f"The folder {self._folder} that stands in for the web is not there",
+                "set RAGWEAVE_WEB_FOLDER",
             )
         files = [p for p in sorted(root.rglob("*")) if p.suffix.lower() in SUFFIXES and _is_page(p, root)]
         if len(files) > MAX_FILES:

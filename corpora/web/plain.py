@@ -1,7 +1,8 @@
 """Make text from strangers plain: no invisible characters, no images, no links, no markup that a reader would render.
 
-What a page says stays as it is, instructions included: they are quoted as data and followed by nothing. What is taken
-away is what could act when it is shown (an image that reports where it was loaded from) or hide from the reader's eye.
+What a page says stays as it is, instructions included: they are quoted as data and followed by nothing. What
+is taken away is what could act when it is shown (an image that reports where it was loaded from) or hide from
+the reader's eye.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _MD_LINK = re.compile(
 _MD_DEFINITION = re.compile(r"^[ ]{0,3}\[[^\[\]\n]{1,200}\]:[ ]*\S.*$", re.M)
 _AUTOLINK = re.compile(r"<(https?://[^<>\s]{1,2000})>", re.I)
 _ACTIVE = (
-    "a|audio|base|button|embed|form|frame|iframe|image|img|input|link|meta|object|picture|script|source|style|svg|video"
+    "a|audio|base|button|embed|form|frame|iframe|image|img|input|link|meta|object|picture|script|source"
+    "|style|svg|video"
 )
 _TAG = re.compile(rf"</?(?:{_ACTIVE})(?:[\s/][^<>]{{0,2000}})?>", re.I)
 _TAG_OPEN = re.compile(rf"<(?=/?(?:{_ACTIVE})[\s/>])", re.I)

@@ -24,8 +24,8 @@ _LONGEST = 100_000
 def available() -> str:
     """Return the name of the provider that would be asked, "" where none is configured.
 
-    A provider counts as configured only by Ragweave's own settings: a key of another program in the environment sends
-    no question anywhere. Offline, only the folder is left.
+    A provider counts as configured only by Ragweave's own settings: a key of another program in the
+    environment sends no question anywhere. Offline, only the folder is left.
     """
     settings = corpora_settings()
     if settings.web_folder is not None:
@@ -46,9 +46,12 @@ def make() -> Provider:
         case "tavily":
             return Tavily(settings.tavily_key.get_secret_value())
     if model_settings().offline:
-        raise WebError("Web search is off because RAGWEAVE_OFFLINE is set", "unset it, or set RAGWEAVE_WEB_FOLDER")
+        raise WebError(
+            "Web search is off because RAGWEAVE_OFFLINE is set", "unset it, or set RAGWEAVE_WEB_FOLDER"
+        )
     raise WebError(
-        "No web search is configured", "set RAGWEAVE_WEB_SEARX_URL, RAGWEAVE_TAVILY_KEY or RAGWEAVE_WEB_FOLDER"
+        "No web search is configured",
+        "set RAGWEAVE_WEB_SEARX_URL, RAGWEAVE_TAVILY_KEY or RAGWEAVE_WEB_FOLDER",
     )
 
 
@@ -61,7 +64,9 @@ class Searx:
         with loading("Web search by SearxNG", "web"):
             from langchain_community.utilities.searx_search import SearxSearchWrapper
         # The wrapper asks for English where no language is given.
-        self._wrapper = SearxSearchWrapper(searx_host=url.rstrip("/") + "/search", params={"language": "auto"})
+        self._wrapper = SearxSearchWrapper(
+            searx_host=url.rstrip("/") + "/search", params={"language": "auto"}
+        )
         self._timeout = timeout
 
     async def search(self, query: str, k: int) -> list[WebPage]:
@@ -69,7 +74,10 @@ class Searx:
         import aiohttp
 
         wrapper = self._wrapper.model_copy()  # it keeps its last answer
-        remedy = "check RAGWEAVE_WEB_SEARX_URL, and allow the json format in the search section of its settings.yml"
+        remedy = (
+            "check RAGWEAVE_WEB_SEARX_URL, and allow the json format in the search section of its"
+            " settings.yml"
+        )
         try:
             async with asyncio.timeout(self._timeout):
                 rows = await wrapper.aresults(query, k)
@@ -82,7 +90,9 @@ class Searx:
             refused = getattr(exc.args[-1] if exc.args else None, "__self__", None)
             if isinstance(refused, aiohttp.ClientResponse):
                 raise _refused(self.name, refused.status, remedy) from None
-            raise WebError(f"The web search {self.name} answered with something else than results", remedy) from exc
+            raise WebError(
+                f"The web search {self.name} answered with something else than results", remedy
+            ) from exc
         found = _pages(((r.get("link"), r.get("title"), "", r.get("snippet")) for r in rows), k)
         if not found and wrapper._result.get("unresponsive_engines"):
             raise WebDown("None of the engines behind the SearxNG server answered", "try again later")
@@ -111,16 +121,22 @@ class Tavily:
                 answer = await client.search(
                     query, max_results=min(k, 20), include_raw_content="text", timeout=self._timeout
                 )
-            rows = [(r.get("url"), r.get("title"), r.get("raw_content"), r.get("content")) for r in answer["results"]]
+            rows = [
+                (r.get("url"), r.get("title"), r.get("raw_content"), r.get("content"))
+                for r in answer["results"]
+            ]
         except (TimeoutError, errors.TimeoutError) as exc:
             raise too_slow(self.name, self._timeout) from exc
         except errors.UsageLimitExceededError:
             raise _refused(self.name, 429, remedy) from None
         except errors.InvalidAPIKeyError:
-            raise WebError("Tavily does not know the key", "set RAGWEAVE_TAVILY_KEY to one of your account") from None
+            raise WebError(
+                "Tavily does not know the key", "set RAGWEAVE_TAVILY_KEY to one of your account"
+            ) from None
         except errors.ForbiddenError:
             raise WebDown(
-                "Tavily refuses the key, or what its plan allows is used up", "look at the usage of the account"
+                "Tavily refuses the key, or what its plan allows is used up",
+                "look at the usage of the account",
             ) from None
         except errors.BadRequestError:
             raise _refused(self.name, 400, remedy) from None
@@ -129,7 +145,9 @@ class Tavily:
         except httpx.HTTPError as exc:
             raise _away(self.name, remedy) from exc
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
-            raise WebError(f"The web search {self.name} answered with something else than results", remedy) from exc
+            raise WebError(
+                f"The web search {self.name} answered with something else than results", remedy
+            ) from exc
         return _pages(rows, k)
 
 
@@ -144,7 +162,9 @@ def _away(name: str, remedy: str) -> WebDown:
 
 def _refused(name: str, status: int, remedy: str) -> WebError:
     if status == 429:
-        return WebDown(f"The web search {name} has no requests left ({status})", "wait a while or raise its limit")
+        return WebDown(
+            f"The web search {name} has no requests left ({status})", "wait a while or raise its limit"
+        )
     if status >= 500:
         return WebDown(f"The web search {name} is down ({status})", "try again later")
     return WebError(f"The web search {name} refused the request ({status})", remedy)

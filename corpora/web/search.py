@@ -53,4 +53,6 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
 def _plain(page: WebPage) -> WebPage:
     snippet = plain(page.snippet, _SNIPPET)
     text = plain(page.text, PAGE_CHARS) or snippet
-    return replace(page, url=page.url.partition("#")[0], title=one_line(page.title), text=text, snippet=snippet)
+    return replace(
+        page, url=page.url.partition("#")[0], title=one_line(page.title), text=text, snippet=snippet
+    )

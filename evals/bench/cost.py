@@ -46,8 +46,9 @@ class Taken:
 def most(arm: Arm, asked: BenchSet, context: Context, together: Sequence[BenchSet] = ()) -> Taken:
     """Return what an arm takes of all questions of a set at most.
 
-    Tokens are counted as servers without a count of their own are: four bytes each. A second try of a call that failed,
-    or whose reply could not be read, is not counted. `together` are the sets of one library with this one.
+    Tokens are counted as servers without a count of their own are: four bytes each. A second try of a call
+    that failed, or whose reply could not be read, is not counted. `together` are the sets of one library with
+    this one.
     """
     held = [asked, *together]
     longest = max((tokens_of(q.text) for q in asked.bundle.questions), default=0)

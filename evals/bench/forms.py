@@ -1,7 +1,7 @@
 """Question answering sets in the forms in which papers' readers have them on disk, read as rows of one form.
 
-A set is a file of questions, or a folder with one and with what is searched beside it. A row of questions is known by
-its fields, a corpus by its name; `docs/papers.md` lists both.
+A set is a file of questions, or a folder with one and with what is searched beside it. A row of questions is
+known by its fields, a corpus by its name; `docs/papers.md` lists both.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ csv.field_size_limit(min(sys.maxsize, 10**9))
 class FormBundle:
     """A set: its questions, the label that each belongs to where the set says it, and what is searched.
 
-    `rows` are rows of an item list without their kind, or with it; `files` are recordings and pictures to index.
+    `rows` are rows of an item list without their kind, or with it; `files` are recordings and pictures to
+    index.
     """
 
     name: str
@@ -98,7 +99,9 @@ def _question_file(folder: Path) -> Path:
                 return p
     rest = [p for p in held if p.name not in CORPORA]
     if len(rest) != 1:
-        raise InputError(f"{folder} holds no one file of questions", f"name it {QUESTIONS[0]}.jsonl, or give the file")
+        raise InputError(
+            f"{folder} holds no one file of questions", f"name it {QUESTIONS[0]}.jsonl, or give the file"
+        )
     return rest[0]
 
 
@@ -163,8 +166,13 @@ def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
     text = row.get("question", row.get("Question", row.get("claim", row.get("query", row.get("utterance")))))
     if row.get("letter") or {"kind", "question"} == {*row} - {"id"}:
         return row
-    stated = row.get("choices") or row.get("options") or (text.get("choices") if isinstance(text, dict) else None)
-    if stated is not None and (key := row.get("answerKey", row.get("answer", row.get("golden_answers")))) is not None:
+    stated = (
+        row.get("choices") or row.get("options") or (text.get("choices") if isinstance(text, dict) else None)
+    )
+    if (
+        stated is not None
+        and (key := row.get("answerKey", row.get("answer", row.get("golden_answers")))) is not None
+    ):
         return _chosen(id, text["stem"] if isinstance(text, dict) else str(text), stated, key, file, n)
     if not isinstance(text, str) and not (text := row.get("text")):
         raise InputError(f"row {n} of {file.name} has no question", "see docs/papers.md for the forms")
@@ -182,7 +190,9 @@ def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
 def _chosen(id: str, stem: str, stated: Any, key: Any, file: Path, n: int) -> Row:
     """Read a multiple choice: ARC in both of its forms, FlashRAG with the number or the text of the right one."""
     if isinstance(stated, Mapping):
-        stated = [{"label": mark, "text": text} for mark, text in zip(stated["label"], stated["text"], strict=True)]
+        stated = [
+            {"label": mark, "text": text} for mark, text in zip(stated["label"], stated["text"], strict=True)
+        ]
     options = [str(c["text"]) if isinstance(c, Mapping) else str(c) for c in stated]
     marks = [str(c["label"]) if isinstance(c, Mapping) else str(i) for i, c in enumerate(stated)]
     right = str(key[0] if isinstance(key, list) else key)
@@ -200,10 +210,16 @@ def _answers(row: Row) -> list[str]:
     for name in ("golden_answers", "answers", "possible_answers", "answer", "label"):
         if row.get(name) not in (None, ""):
             found = row[name]
-            if name == "answers" and isinstance(found, list) and found and isinstance(found[0], dict):  # SQuAD
+            if (
+                name == "answers" and isinstance(found, list) and found and isinstance(found[0], dict)
+            ):  # SQuAD
                 found = [a["text"] for a in found]
             told = [*dict.fromkeys(_list(found))]
-            return [_STATEMENTS.get(a.casefold(), a) for a in told] if "claim" in row or name == "label" else told
+            return (
+                [_STATEMENTS.get(a.casefold(), a) for a in told]
+                if "claim" in row or name == "label"
+                else told
+            )
     return []
 
 
@@ -218,7 +234,9 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
         return [key]
     if "supporting_facts" in row and "context" in row:  # HotpotQA, 2WikiMultihopQA
         for title, sentences in row["context"]:
-            passages.setdefault(title, {"id": title, "title": title, "text": " ".join(s.strip() for s in sentences)})
+            passages.setdefault(
+                title, {"id": title, "title": title, "text": " ".join(s.strip() for s in sentences)}
+            )
         return [*dict.fromkeys(title for title, _ in row["supporting_facts"])]
     if "positive_ctxs" in row or "ctxs" in row:  # DPR; Self-RAG and CRAG
         gold: list[str] = []
@@ -232,7 +250,9 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
     if "gt_retrieval" in row:
         paths = [p for k in ("gt_texts", "gt_images", "gt_videos") for p in row.get(k) or ()]
         return [*dict.fromkeys(Path(p).name for p in paths)]
-    named = next((row[k] for k in ("gold", "gold_files", "videos") if isinstance(row.get(k), list | str)), None)
+    named = next(
+        (row[k] for k in ("gold", "gold_files", "videos") if isinstance(row.get(k), list | str)), None
+    )
     return [*listed(named)]
 
 

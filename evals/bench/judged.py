@@ -29,7 +29,9 @@ def answers_of(folder: Path, system: str) -> dict[str, str]:
     return out
 
 
-def pairs(table: Table, runs: Mapping[str, Sequence[ScoredSet]], answers: Path | None) -> dict[str, list[Case]]:
+def pairs(
+    table: Table, runs: Mapping[str, Sequence[ScoredSet]], answers: Path | None
+) -> dict[str, list[Case]]:
     """Return what is judged: by system, its answers against the baseline's; with `pairs` ours against each of them."""
     said = {n: {r.outcome.question.id: r.outcome.answer.text for r in rows} for n, rows in runs.items()}
     if answers is not None:

@@ -70,7 +70,11 @@ def _files(sets: Sequence[BenchSet]) -> list[Path]:
 
 async def _library(sets: Sequence[BenchSet], work: Path) -> str:
     rows = [
-        {"kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph", **row, "id": f"{s.set.name}/{row['id']}"}
+        {
+            "kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph",
+            **row,
+            "id": f"{s.set.name}/{row['id']}",
+        }
         for s in sets
         for row in s.bundle.rows
     ]
@@ -88,7 +92,12 @@ def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) ->
     """Return the knobs of an arm over a set; what the caller sets wins."""
     preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
     short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
-    knobs = {**short, **arm.knobs, **more, "method": {**arm.knobs.get("method", {}), **more.get("method", {})}}
+    knobs = {
+        **short,
+        **arm.knobs,
+        **more,
+        "method": {**arm.knobs.get("method", {}), **more.get("method", {})},
+    }
     if mode == "extractive":
         # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
         named = Context(**preset, **knobs)
@@ -109,7 +118,11 @@ async def ask(
     base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
     library = await open_library(asked.library)
     held = [c for c in CORPORA if (await library.counts()).get(c)]
-    labels = {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions} if arm.route else {}
+    labels = (
+        {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions}
+        if arm.route
+        else {}
+    )
 
     def build() -> Builder:
         builder = base()
@@ -189,8 +202,8 @@ _WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of each column of a table.
 
-    `average` is over the questions' first metric of their set; `router` has the share of each class that went where it
-    belongs, because the accuracy that UniversalRAG prints is the mean over its six classes.
+    `average` is over the questions' first metric of their set; `router` has the share of each class that went
+    where it belongs, because the accuracy that UniversalRAG prints is the mean over its six classes.
     """
     out: dict[str, list[float]] = {c: [] for c in columns}
     classes: dict[str, list[float]] = {}
@@ -201,7 +214,11 @@ def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[f
             named["average"] = metrics[0]
         for column, metric in named.items():
             if column in out and (value := mark(metric, row)) is not None:
-                into = classes.setdefault(row.asked.label(row.outcome.question.id), []) if column == "router" else None
+                into = (
+                    classes.setdefault(row.asked.label(row.outcome.question.id), [])
+                    if column == "router"
+                    else None
+                )
                 (out[column] if into is None else into).append(value)
     return out | ({"router": [sum(v) / len(v) for v in classes.values()]} if classes else {})
 

@@ -56,7 +56,9 @@ def side_grid(runs: Mapping[str, Sequence[ScoredSet]], routed: bool = False) -> 
     for found in figures.values():
         found |= {} if routed else {"router": None}
     heads = list(next(iter(figures.values()), {}))
-    shown = [(name, [NONE if v is None else f"{v:.1f}" for v in found.values()]) for name, found in figures.items()]
+    shown = [
+        (name, [NONE if v is None else f"{v:.1f}" for v in found.values()]) for name, found in figures.items()
+    ]
     return Grid("On our side, over all questions asked", heads, shown)
 
 
@@ -80,5 +82,10 @@ def flat(table: Table, runs: Mapping[str, Sequence[ScoredSet]], extra: Sequence[
 
 def markdown(grid: Grid) -> str:
     """Return a table as Markdown."""
-    lines = [f"**{grid.title}**", "", "| | " + " | ".join(grid.columns) + " |", "|---" * (len(grid.columns) + 1) + "|"]
+    lines = [
+        f"**{grid.title}**",
+        "",
+        "| | " + " | ".join(grid.columns) + " |",
+        "|---" * (len(grid.columns) + 1) + "|",
+    ]
     return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in grid.rows)])

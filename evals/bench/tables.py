@@ -21,8 +21,8 @@ class _Data(BaseModel):
 class Arm(_Data):
     """One row of a table: a graph or a preset, with the knobs over it.
 
-    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`, or a label. `off`
-    names what is left out of the graph (`ragweave.evals.off`).
+    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`, or a
+    label. `off` names what is left out of the graph (`ragweave.evals.off`).
     """
 
     graph: str = ""
@@ -46,11 +46,13 @@ class Set(_Data):
     @property
     def columns(self) -> list[str]:
         """The names of its columns; a metric that cannot be had here has one as well."""
-        return [f"{self.name} {m}" for m in (self.metrics or ((self.column,) if self.column else ()))]
+        return [f"{self.name} {m}" for m in self.metrics or ((self.column,) if self.column else ())]
 
 
 class Table(_Data):
-    """One table. With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns.
+    """One table.
+
+    With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns.
 
     It is empty where the paper printed a figure alone, in which no number stands.
     """

@@ -25,7 +25,9 @@ def bench(
     ] = None,
     from_: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="SET=PATH", help="Where one set lies; a set of another name is added."),
+        typer.Option(
+            "--from", metavar="SET=PATH", help="Where one set lies; a set of another name is added."
+        ),
     ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="Passages that every set is asked of, beside their own.")
@@ -34,12 +36,18 @@ def bench(
         Path | None, typer.Option("--answers", help="Answers of other systems (LongerVideos), for the judge.")
     ] = None,
     arms: Annotated[str, typer.Option("--arms", help="Only these arms, by semicolons.")] = "",
-    beside: Annotated[str, typer.Option("--beside", help="Published block to show; default: the first.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions of each set, drawn by the seed; 0: all.")] = 0,
+    beside: Annotated[
+        str, typer.Option("--beside", help="Published block to show; default: the first.")
+    ] = "",
+    limit: Annotated[
+        int, typer.Option("--limit", min=0, help="Questions of each set, drawn by the seed; 0: all.")
+    ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw, and of the random arm.")] = 0,
     mode: ModeName = "auto",
     set_: Set = None,
-    width: Annotated[int, typer.Option("--width", min=0, max=256, help="Questions at once; 0: as many as calls.")] = 0,
+    width: Annotated[
+        int, typer.Option("--width", min=0, max=256, help="Questions at once; 0: as many as calls.")
+    ] = 0,
     runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 5,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a chat model is called.")] = False,
@@ -87,7 +95,9 @@ def bench(
     if any(m == "bert" for s in chosen.sets for m in s.metrics):
         notes.append("BERTScore needs weights that are not shipped and is not counted here.")
     with runner(work, width or (model_settings().chat_width if speaks else 2)) as made:
-        found, grids, said = run(_measured(of, table, chosen, asked, ran, mode, more, seed, answers, runs, made, work))
+        found, grids, said = run(
+            _measured(of, table, chosen, asked, ran, mode, more, seed, answers, runs, made, work)
+        )
         notes += said
     if not grids:
         here = show.HERE if speaks else show.QUOTED
@@ -97,12 +107,19 @@ def bench(
     drawn = ", ".join(f"{a.set.name} {len(a.bundle.questions)}" for a in asked)
     model = chat("writer") if speaks else None
     notes.append(
-        f"Questions: {drawn} (seed {seed}). Chat model: {f'{model.name} at {model.host}' if model else 'none'}."
+        f"Questions: {drawn} (seed {seed}). Chat model:"
+        f" {f'{model.name} at {model.host}' if model else 'none'}."
     )
-    notes += dict.fromkeys(filter(None, (told(context_of(arm, a, mode, more)) for arm in ran.values() for a in asked)))
+    notes += dict.fromkeys(
+        filter(None, (told(context_of(arm, a, mode, more)) for arm in ran.values() for a in asked))
+    )
     used = [u for rows in found.values() for row in rows for u in row.outcome.answer.usage]
     if speaks:
-        taken = [sum(u.calls for u in used), sum(u.input_tokens for u in used), sum(u.output_tokens for u in used)]
+        taken = [
+            sum(u.calls for u in used),
+            sum(u.input_tokens for u in used),
+            sum(u.output_tokens for u in used),
+        ]
         notes.append("Taken: {:,} calls, {:,} tokens in, {:,} out.".format(*taken))
     routed = [n for n, arm in ran.items() if arm.needs == "router"]
     if len(routed) > 1:
@@ -125,7 +142,9 @@ def _sets(
     for pair in given:
         name, equals, path = pair.partition("=")
         if not equals:
-            raise InputError(f"`--from {pair}` is not of the form SET=PATH", "write, say, --from hotpotqa=DIR")
+            raise InputError(
+                f"`--from {pair}` is not of the form SET=PATH", "write, say, --from hotpotqa=DIR"
+            )
         where[name] = Path(path)
     known = {s.name: s for s in table.sets}
     for name in known if data is not None else ():
@@ -165,7 +184,13 @@ def _arms(of: Paper, table: Table, only: str, speaks: bool) -> tuple[dict[str, A
 
 
 def _say_cost(
-    of: Paper, ran: dict[str, Arm], asked: list[BenchSet], mode: str, more: dict[str, Any], speaks: bool, judge: Taken
+    of: Paper,
+    ran: dict[str, Arm],
+    asked: list[BenchSet],
+    mode: str,
+    more: dict[str, Any],
+    speaks: bool,
+    judge: Taken,
 ) -> None:
     """Print what the run takes at most before anything is asked."""
     from ragweave.components.indexing import at_indexing
@@ -173,15 +198,27 @@ def _say_cost(
     from ragweave.evals.bench.run import context_of
     from ragweave.models.settings import model_settings
 
-    parts = [most(arm, a, context_of(arm, a, mode, more), asked * of.together) for arm in ran.values() for a in asked]
+    parts = [
+        most(arm, a, context_of(arm, a, mode, more), asked * of.together)
+        for arm in ran.values()
+        for a in asked
+    ]
     taken = sum(parts, judge)
-    typer.echo(f"{len(ran)} arms, {len(ran) * sum(len(a.bundle.questions) for a in asked)} questions to ask.", err=True)
+    typer.echo(
+        f"{len(ran)} arms, {len(ran) * sum(len(a.bundle.questions) for a in asked)} questions to ask.",
+        err=True,
+    )
     if speaks:
-        rate = model_settings().rate_table().get(model_settings().chat.partition(":")[2] or model_settings().chat)
+        rate = (
+            model_settings()
+            .rate_table()
+            .get(model_settings().chat.partition(":")[2] or model_settings().chat)
+        )
         cost = f", {taken.tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
         typer.echo(
-            f"At most {taken.calls:,} calls and {taken.tokens:,} tokens in{cost}; second tries and replies come on "
-            "top. Most runs take far less: what was taken is told at the end, with --limit for a few questions.",
+            f"At most {taken.calls:,} calls and {taken.tokens:,} tokens in{cost}; second tries and replies"
+            " come on top. Most runs take far less: what was taken is told at the end, with --limit for a"
+            " few questions.",
             err=True,
         )
     models = at_indexing()
@@ -217,6 +254,10 @@ async def _measured(
         return found, [], []
     model = chat("judge") if mode != "extractive" else None
     if model is None or judged.OURS not in found:
-        return found, [*judged.grids(of, number, table, {}), show.side_grid(found)], ["Judging needs a chat model."]
+        return (
+            found,
+            [*judged.grids(of, number, table, {}), show.side_grid(found)],
+            ["Judging needs a chat model."],
+        )
     said = await judged.verdicts(table, judged.pairs(table, found, answers), model, times, made)
     return found, [*judged.grids(of, number, table, said), show.side_grid(found)], []

@@ -13,7 +13,9 @@ from ragweave.evals.commands.common import WORK, JsonOut, Work, report, run
 def check(
     folder: Annotated[
         Path | None,
-        typer.Option("--set", help="Folder with library/ and questions.jsonl (id, question, answers); empty: written."),
+        typer.Option(
+            "--set", help="Folder with library/ and questions.jsonl (id, question, answers); empty: written."
+        ),
     ] = None,
     answers: Annotated[
         Path | None,
@@ -22,24 +24,28 @@ def check(
     opinion: Annotated[
         str,
         typer.Option(
-            "--opinion", help="model (the product's check) or faithfulness (one prompt over all that was retrieved)."
+            "--opinion",
+            help="model (the product's check) or faithfulness (one prompt over all that was retrieved).",
         ),
     ] = "model",
     right: Annotated[int, typer.Option("--right", min=1, help="Right sentences of a set.")] = 40,
     planted: Annotated[int, typer.Option("--planted", min=1, help="Sentences of a set with an error.")] = 40,
     each: Annotated[int, typer.Option("--each", min=1, max=40, help="Sentences of an answer.")] = 5,
-    out: Annotated[Path | None, typer.Option("--out", help="Keep what became of each sentence there.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Keep what became of each sentence there.")
+    ] = None,
     kept: Annotated[
-        list[Path] | None, typer.Option("--report", help="Print the figures of kept files again; may be repeated.")
+        list[Path] | None,
+        typer.Option("--report", help="Print the figures of kept files again; may be repeated."),
     ] = None,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
     """Have right sentences and planted errors checked, and print what is caught and what is lost.
 
-    Without a set: written answers with 18 kinds of error, and right sentences in a good model's words (sums, converted
-    units, other languages). With one, 17 kinds are planted by rule, a true sentence that cites the wrong passage among
-    them. RAGWEAVE_CHECK, or RAGWEAVE_CHAT, names the model.
+    Without a set: written answers with 18 kinds of error, and right sentences in a good model's words (sums,
+    converted units, other languages). With one, 17 kinds are planted by rule, a true sentence that cites the
+    wrong passage among them. RAGWEAVE_CHECK, or RAGWEAVE_CHAT, names the model.
     """
     from ragweave.corpora.ingest.run import index
     from ragweave.evals.check import CheckedSet, OpinionBy, cases, checked, measured, read, write, written

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")]
+JsonOut = Annotated[
+    Path | None, typer.Option("--json", metavar="OUT", help="Write the figures as one flat object.")
+]
 Work = Annotated[
     Path,
-    typer.Option("--work", help="Folder for evaluation libraries; they are reused while their data stay the same."),
+    typer.Option(
+        "--work", help="Folder for evaluation libraries; they are reused while their data stay the same."
+    ),
 ]
 WORK = Path(".cache/evals")
 Folder = Annotated[Path | None, typer.Option("--folder", help="Folder to index and ask.")]

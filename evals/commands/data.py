@@ -29,8 +29,12 @@ from ragweave.evals.commands.common import (
 
 def retrieval(
     corpus: Annotated[Path, typer.Option("--corpus", help="JSON Lines with id, title and text.")],
-    queries: Annotated[Path, typer.Option("--queries", help="JSON Lines with id, question and gold (passage ids).")],
-    qrels: Annotated[Path | None, typer.Option("--qrels", help="Relevant passages, where queries name none.")] = None,
+    queries: Annotated[
+        Path, typer.Option("--queries", help="JSON Lines with id, question and gold (passage ids).")
+    ],
+    qrels: Annotated[
+        Path | None, typer.Option("--qrels", help="Relevant passages, where queries name none.")
+    ] = None,
     method: Annotated[
         str, typer.Option("--method", help="dense, lexical, rrf, hybrid, fusion, rerank or agent.")
     ] = "rerank",
@@ -68,8 +72,12 @@ def retrieval(
 
 
 def evaluator(
-    pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")] = "local",
+    pairs: Annotated[
+        Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")
+    ],
+    evaluator: Annotated[
+        str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")
+    ] = "local",
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -95,7 +103,8 @@ def answers(
     work: Work = WORK,
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`.")
+        Path | None,
+        typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`."),
     ] = None,
     json_out: JsonOut = None,
 ) -> None:
@@ -115,7 +124,9 @@ def answers(
             context = context_of(asked.library, mode, set_)
             of = {"library": asdict(await (await open_library(context.library)).about())}
             name_of = asked.name_of
-            return await ask_all(build, asked.questions, context, name_of=name_of, runner=made, name=graph, of=of)
+            return await ask_all(
+                build, asked.questions, context, name_of=name_of, runner=made, name=graph, of=of
+            )
 
     outcomes = run(measure())
     if out:
@@ -138,8 +149,12 @@ def answers(
 
 def thresholds(
     pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
-    evaluator: Annotated[str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")] = "local",
-    precision: Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")] = 0.9,
+    evaluator: Annotated[
+        str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")
+    ] = "local",
+    precision: Annotated[
+        float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")
+    ] = 0.9,
     kept: Annotated[
         float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
     ] = 0.98,
@@ -154,5 +169,9 @@ def thresholds(
     found = calibration.calibrate(present, absent, precision, kept)
     flat: dict[str, float] = {"questions": found.questions, "upper": found.upper, "lower": found.lower}
     for name, at in (("upper", found.at(found.upper)), ("lower", found.at(found.lower))):
-        flat |= {f"present_at_{name}": at.present, f"absent_at_{name}": at.absent, f"precision_at_{name}": at.precision}
+        flat |= {
+            f"present_at_{name}": at.present,
+            f"absent_at_{name}": at.absent,
+            f"precision_at_{name}": at.precision,
+        }
     report({k: round(v, 4) for k, v in flat.items()}, json_out)

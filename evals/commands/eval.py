@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from ragweave.evals.runner import Runner
 
 eval_app = typer.Typer(
-    help="Measure Ragweave on labelled questions.", no_args_is_help=True, rich_markup_mode=None, add_completion=False
+    help="Measure Ragweave on labelled questions.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    add_completion=False,
 )
 
 
@@ -35,11 +38,19 @@ def needs() -> None:
 @eval_app.command()
 def router(
     data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    router: Annotated[str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")] = "local",
-    head: Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")] = None,
-    folds: Annotated[int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")] = 0,
+    router: Annotated[
+        str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")
+    ] = "local",
+    head: Annotated[
+        Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")
+    ] = None,
+    folds: Annotated[
+        int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")
+    ] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
-    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")] = 8,
+    width: Annotated[
+        int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")
+    ] = 8,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
@@ -71,13 +82,17 @@ def router(
             # The ensemble asks only where the head is unsure.
             unsure = [i for i, d in enumerate(small) if router == "llm" or d.confidence < threshold]
             large = list(small)
-            for i, decision in zip(unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True):
+            for i, decision in zip(
+                unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True
+            ):
                 large[i] = decision
             decided = large if router == "llm" else ensemble(small, large, threshold)
     found = measure(rows, decided)
     found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
     typer.echo(table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]))
-    typer.echo("\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label]))
+    typer.echo(
+        "\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label])
+    )
     if len(found.per_source) > 1:
         typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
@@ -110,7 +125,9 @@ async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Rout
     return await decide(questions, answer, made, {"model": model_settings().chat})
 
 
-async def _cross_validated(rows: list[RoutedQuestion], folds: int, path: Path, made: Runner) -> list[RouterDecision]:
+async def _cross_validated(
+    rows: list[RoutedQuestion], folds: int, path: Path, made: Runner
+) -> list[RouterDecision]:
     """Return the decisions of heads that saw neither the row nor its near-duplicates."""
     from ragweave.corpora.types import LABELS
     from ragweave.evals.router import RouterDecision, best

@@ -8,7 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ragweave.evals.commands.common import WORK, JsonOut, ModeName, Set, Work, builder, context_of, report, run
+from ragweave.evals.commands.common import (
+    WORK,
+    JsonOut,
+    ModeName,
+    Set,
+    Work,
+    builder,
+    context_of,
+    report,
+    run,
+)
 
 
 def images(
@@ -33,7 +43,10 @@ def images(
     async def measured() -> None:
         if only in ("", "astronomy"):
             book, asked = astronomy(data, folder)
-            library, plain = await indexed(book, "images-astronomy"), context.model_copy(update={"rerank": False})
+            library, plain = (
+                await indexed(book, "images-astronomy"),
+                context.model_copy(update={"rerank": False}),
+            )
             flat.update(await measure(library, asked, context, "astronomy"))
             flat.update(await measure(library, asked, plain, "astronomy_fused"))
         if only in ("", "slides"):
@@ -49,7 +62,8 @@ def images(
 
 def video(
     data: Annotated[
-        Path, typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t).")
+        Path,
+        typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t)."),
     ],
     subtitles: Annotated[
         bool, typer.Option("--subtitles/--no-subtitles", help="Read subtitles beside recordings, or listen.")
@@ -85,7 +99,13 @@ def video(
                 marks = "".join("+" if ok else "-" for ok in (o.correct, o.timely, o.right_video, o.found))
                 typer.echo(f"{o.asked.id} {marks} {o.asked.evidence}: {o.asked.text}\n      {o.answer.text}")
     names = list(next(iter(runs.values())))
-    typer.echo(table(["figure", *runs], [[n, *(f"{figures[n]:g}" for figures in runs.values())] for n in names]))
+    typer.echo(
+        table(["figure", *runs], [[n, *(f"{figures[n]:g}" for figures in runs.values())] for n in names])
+    )
     if json_out:
-        flat = {f"{run_} {n}" if len(runs) > 1 else n: v for run_, figures in runs.items() for n, v in figures.items()}
+        flat = {
+            f"{run_} {n}" if len(runs) > 1 else n: v
+            for run_, figures in runs.items()
+            for n, v in figures.items()
+        }
         write_json(json_out, flat)

@@ -15,7 +15,9 @@ def judge(
     b: Annotated[Path, typer.Argument(help="Answers of the other system, the baseline.")],
     protocol: Annotated[str, typer.Option("--protocol", help="pairs, or scores from 1 to 5.")] = "pairs",
     runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times each verdict is asked for.")] = 1,
-    control: Annotated[bool, typer.Option("--control/--no-control", help="Judge B against itself as well.")] = True,
+    control: Annotated[
+        bool, typer.Option("--control/--no-control", help="Judge B against itself as well.")
+    ] = True,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Questions; 0 means all.")] = 0,
     width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions at the same time.")] = 4,
     work: Work = WORK,
@@ -36,7 +38,9 @@ def judge(
     cases = sample(judges.read_cases(a, b), limit)
     model = chat("judge")
     if model is None:
-        raise ModelError("judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)")
+        raise ModelError(
+            "judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)"
+        )
     meter = Meter()
     columns = judges.columns(kind)
     flat: dict[str, float] = {
@@ -47,10 +51,14 @@ def judge(
 
     async def measure() -> dict[str, list[judges.Judged]]:
         with runner(work, width) as made:
-            out = {ours: await judges.judge(cases, model, kind, runs=runs, meter=meter, runner=made, name=ours)}
+            out = {
+                ours: await judges.judge(cases, model, kind, runs=runs, meter=meter, runner=made, name=ours)
+            }
             if control:
                 same = judges.control(cases)
-                out[habit] = await judges.judge(same, model, kind, runs=runs, meter=meter, runner=made, name=habit)
+                out[habit] = await judges.judge(
+                    same, model, kind, runs=runs, meter=meter, runner=made, name=habit
+                )
             return out
 
     for title, found in run(measure()).items():

@@ -18,14 +18,21 @@ def synthesize(
     questions: Annotated[Path, typer.Argument(help="JSON Lines of questions with gold answers.")],
     out: Annotated[Path, typer.Argument(help="JSON Lines of conversations that is written.")],
     library: Annotated[
-        str | None, typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY.")
+        str | None,
+        typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY."),
     ] = None,
     rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="Most rounds of retrieval.")] = 5,
     passages: Annotated[int, typer.Option("--passages", min=1, max=20, help="Documents per round.")] = 3,
-    candidates: Annotated[int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")] = 4,
-    width: Annotated[int, typer.Option("--width", min=1, max=64, help="Questions walked at the same time.")] = 4,
+    candidates: Annotated[
+        int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")
+    ] = 4,
+    width: Annotated[
+        int, typer.Option("--width", min=1, max=64, help="Questions walked at the same time.")
+    ] = 4,
     limit: Annotated[int, typer.Option("--limit", min=0, help="Questions at most; 0 means all.")] = 0,
-    max_calls: Annotated[int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")] = -1,
+    max_calls: Annotated[
+        int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")
+    ] = -1,
     max_cost: Annotated[float, typer.Option("--max-cost", min=0, help="Money at most; 0: no limit.")] = 0.0,
 ) -> None:
     """Write conversations from which a model learns to iterate (docs/checkpoints.md).
@@ -60,11 +67,14 @@ def synthesize(
 def report_lines(report: SynthesisReport, out: Path) -> list[str]:
     """Return the report in words."""
     lines = [
-        f"{report['kept']} of {report['questions']} questions kept; by rounds: {report['hops_of_kept'] or 'none'}."
+        f"{report['kept']} of {report['questions']} questions kept; by rounds:"
+        f" {report['hops_of_kept'] or 'none'}."
     ]
     lines += [f"  dropped {n}: {why}" for why, n in report["dropped"].items()]
     lines += [f"  failed {n}: {why}" for why, n in report["failed"].items()]
     if report["ended_by"]:
         lines.append(f"The limit of {report['ended_by']} ended the run; {report['left']} questions are left.")
-    lines.append(f"{report['model_calls']} model calls, {report['tokens']} tokens, {report['seconds']:.0f} s.")
+    lines.append(
+        f"{report['model_calls']} model calls, {report['tokens']} tokens, {report['seconds']:.0f} s."
+    )
     return [*lines, f"{out} and {out.name}.report.json"]

@@ -36,13 +36,19 @@ class EvaluatorKind(StrEnum):
 
 
 BaseOption = Annotated[
-    str, typer.Option("--base", metavar="DIR", help="Pretrained model: a folder, or OWNER/NAME@COMMIT of the hub.")
+    str,
+    typer.Option(
+        "--base", metavar="DIR", help="Pretrained model: a folder, or OWNER/NAME@COMMIT of the hub."
+    ),
 ]
-EpochsOption = Annotated[int | None, typer.Option("--epochs", help="Passes over the rows; default: the paper's.")]
+EpochsOption = Annotated[
+    int | None, typer.Option("--epochs", help="Passes over the rows; default: the paper's.")
+]
 RateOption = Annotated[float | None, typer.Option("--rate", help="Learning rate; default: the paper's.")]
 BatchOption = Annotated[int | None, typer.Option("--batch", help="Rows per step; default: the paper's.")]
 AccumulateOption = Annotated[
-    int | None, typer.Option("--accumulate", help="Parts of a batch that are read one after another, to save memory.")
+    int | None,
+    typer.Option("--accumulate", help="Parts of a batch that are read one after another, to save memory."),
 ]
 Bf16Option = Annotated[
     bool | None,
@@ -50,10 +56,14 @@ Bf16Option = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every draw; default 42.")]
 LengthOption = Annotated[
-    int | None, typer.Option("--max-length", help="Tokens that are read, in training and in use; default 512.")
+    int | None,
+    typer.Option("--max-length", help="Tokens that are read, in training and in use; default 512."),
 ]
 FreezeOption = Annotated[
-    bool, typer.Option("--freeze-embeddings", help="Leave the vectors of the words as they are; faster on processors.")
+    bool,
+    typer.Option(
+        "--freeze-embeddings", help="Leave the vectors of the words as they are; faster on processors."
+    ),
 ]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
@@ -61,19 +71,25 @@ LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the da
 @train_app.command()
 def router(
     data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    kind: Annotated[RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")] = (
-        RouterKind.small
-    ),
+    kind: Annotated[
+        RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
+    ] = (RouterKind.small),
     out: Annotated[
         Path | None, typer.Option("--out", help="File of the head (router.npz), or folder of the checkpoint.")
     ] = None,
     templates: Annotated[bool, typer.Option(help="small: add the template questions that ship.")] = True,
     leave_one_out: Annotated[
-        bool, typer.Option("--leave-one-source-out", help="small: also print accuracy and ece on each source left out.")
+        bool,
+        typer.Option(
+            "--leave-one-source-out", help="small: also print accuracy and ece on each source left out."
+        ),
     ] = False,
     base: BaseOption = "",
     first_line: Annotated[
-        bool, typer.Option("--first-line/--whole-question", help="Read the first line only, without answer options.")
+        bool,
+        typer.Option(
+            "--first-line/--whole-question", help="Read the first line only, without answer options."
+        ),
     ] = True,
     prompt: Annotated[
         str, typer.Option("--prompt", help="t5: input with a slot {question}; default: the few-shot prompt.")
@@ -96,7 +112,13 @@ def router(
 
     recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.ENCODER_ROUTER
     given = _given(
-        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+        epochs=epochs,
+        rate=rate,
+        batch=batch,
+        accumulate=accumulate,
+        bf16=bf16,
+        seed=seed,
+        max_length=max_length,
     )
     recipe = replace(recipe, first_line=first_line, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
@@ -106,13 +128,17 @@ def router(
 @train_app.command()
 def evaluator(
     data: Annotated[
-        Path, typer.Option("--data", help="JSON Lines with question, passage, label; small: folder of the data sets.")
+        Path,
+        typer.Option(
+            "--data", help="JSON Lines with question, passage, label; small: folder of the data sets."
+        ),
     ],
     kind: Annotated[
         EvaluatorKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
     ] = EvaluatorKind.small,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File of the head (relevance.json), or folder of the checkpoint.")
+        Path | None,
+        typer.Option("--out", help="File of the head (relevance.json), or folder of the checkpoint."),
     ] = None,
     base: BaseOption = "",
     epochs: EpochsOption = None,
@@ -132,7 +158,13 @@ def evaluator(
     from ragweave.evals import train_text as text
 
     given = _given(
-        epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed, max_length=max_length
+        epochs=epochs,
+        rate=rate,
+        batch=batch,
+        accumulate=accumulate,
+        bf16=bf16,
+        seed=seed,
+        max_length=max_length,
     )
     recipe = text.T5_EVALUATOR if kind is EvaluatorKind.t5 else text.ENCODER_EVALUATOR
     recipe = replace(recipe, freeze_embeddings=freeze_embeddings, **given)
@@ -144,10 +176,16 @@ def evaluator(
 def reasoner(
     data: Annotated[Path, typer.Option("--data", help="Conversations that `ragweave synthesize` wrote.")],
     base: BaseOption = "",
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of the adapter, or of the merged model.")] = None,
-    merge: Annotated[bool, typer.Option("--merge", help="Write the whole tuned model, not the adapter alone.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the adapter, or of the merged model.")
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Write the whole tuned model, not the adapter alone.")
+    ] = False,
     rank: Annotated[int, typer.Option("--rank", min=1, help="Of the low-rank matrices.")] = 16,
-    max_length: Annotated[int, typer.Option("--max-length", help="Longer conversations are left out.")] = 8_192,
+    max_length: Annotated[
+        int, typer.Option("--max-length", help="Longer conversations are left out.")
+    ] = 8_192,
     epochs: EpochsOption = None,
     rate: RateOption = None,
     batch: BatchOption = None,
@@ -174,7 +212,8 @@ def _places(base: str, out: Path | None) -> tuple[str, Path]:
 
     if not base or out is None:
         raise InputError(
-            "a checkpoint is trained from a pretrained model into a folder of its own", "give --base and --out"
+            "a checkpoint is trained from a pretrained model into a folder of its own",
+            "give --base and --out",
         )
     return base, out
 
@@ -184,12 +223,20 @@ def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variab
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     first = os.environ.get("RANK", "0") == "0"  # of the processes that `accelerate launch` starts
     with Progress(*columns, console=Console(stderr=True, markup=False), disable=not first) as bar:
         task = bar.add_task("starting", total=None)
         figures = call(
-            train, progress=lambda done, total, said: bar.update(task, completed=done, total=total, description=said)
+            train,
+            progress=lambda done, total, said: bar.update(
+                task, completed=done, total=total, description=said
+            ),
         )
     if not first:
         return
@@ -227,7 +274,9 @@ def _small_evaluator(data: Path, out: Path) -> None:
     from ragweave.models.errors import InputError
 
     if not (data / "evaluator_pairs" / "hotpot_pairs.jsonl").is_file():
-        raise InputError(f"{data} has no evaluator_pairs/hotpot_pairs.jsonl", "give the folder of the data sets")
+        raise InputError(
+            f"{data} has no evaluator_pairs/hotpot_pairs.jsonl", "give the folder of the data sets"
+        )
     head = writable(out)
     call(train, data, out)
     typer.echo(f"{head}: {head.stat().st_size:,} bytes")

@@ -44,7 +44,14 @@ class Agent:
         self.options.append(options)
         if self.error is not None:
             raise self.error
-        yield {"type": "step", "node": "route", "hop": 1, "by": "local", "summary": "paragraph .82", "seconds": 0.002}
+        yield {
+            "type": "step",
+            "node": "route",
+            "hop": 1,
+            "by": "local",
+            "summary": "paragraph .82",
+            "seconds": 0.002,
+        }
         if self.consents and options.get("resume") is None:
             yield {"type": "consent", "query": self.consents[0]}
             yield {"type": "state", "state": {}}
@@ -53,7 +60,14 @@ class Agent:
             cited = [c.model_dump() for c in self.answer.citations if c.n in s.citations]
             said = s.model_dump(include={"text", "support", "sign", "marked"})
             yield {"type": "sentence", "n": n, **said, "citations": cited}
-        yield {"type": "step", "node": "check", "hop": 1, "by": "rule", "summary": "1 sentence", "seconds": 0.001}
+        yield {
+            "type": "step",
+            "node": "check",
+            "hop": 1,
+            "by": "rule",
+            "summary": "1 sentence",
+            "seconds": 0.001,
+        }
         yield {"type": "state", "state": {"answer": self.answer}}
 
 

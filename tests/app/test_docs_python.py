@@ -48,4 +48,6 @@ def test_the_page_names_all_that_is_public_with_its_arguments() -> None:
         wanted = [part for part in re.split(r", ", given) if part != "*"]
         made = getattr(ragweave, name)
         taken = list(made.model_fields if inspect.isclass(made) else inspect.signature(made).parameters)
-        assert [p for p in taken if p not in ("name", "tags", "metadata") or not inspect.isclass(made)] == wanted, name
+        assert [
+            p for p in taken if p not in ("name", "tags", "metadata") or not inspect.isclass(made)
+        ] == wanted, name

@@ -135,14 +135,20 @@ async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: 
 def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that stands in for the web."""
     (tmp_path / "web").mkdir()
-    (tmp_path / "web" / "crane.md").write_text("# The crane\n\nThe crane of Vellmouth was repaired in 1967.\n")
+    (tmp_path / "web" / "crane.md").write_text(
+        "# The crane\n\nThe crane of Vellmouth was repaired in 1967.\n"
+    )
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
 
 
-async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: None, example: ModuleType) -> None:
+async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(
+    web: None, example: ModuleType
+) -> None:
     question, context = "When was the crane of Vellmouth repaired?", Context(mode="extractive", web="ask")
     options: Any = {"context": context, "thread": "t", "checkpointer": InMemorySaver()}
-    with pytest.raises(InputError, match=r"waits for consent to search the web.* resume=True or resume=False"):
+    with pytest.raises(
+        InputError, match=r"waits for consent to search the web.* resume=True or resume=False"
+    ):
         ask(question, **options)
     with pytest.raises(InputError, match="waits for consent"):
         await aask(question, context=context, checkpointer=InMemorySaver())
@@ -155,7 +161,12 @@ async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(web: Non
 
 def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Path) -> None:
     words = r"the question is no text but \w+\. Write"
-    doors = (search, ask, Retriever(library="house").invoke, lambda q: build_agent("crag").invoke({"question": q}))
+    doors = (
+        search,
+        ask,
+        Retriever(library="house").invoke,
+        lambda q: build_agent("crag").invoke({"question": q}),
+    )
     given: Any
     for door, given in itertools.product(doors, (7, ["a"])):
         with pytest.raises(InputError, match=words):
@@ -168,6 +179,8 @@ def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Pa
             index(given)
     with pytest.raises(InputError, match="a document is a str"):
         index(documents=["x"], library="house")  # type: ignore[list-item]
-    with pytest.raises(InputError, match=r"k: input should be greater than or equal to 1\. See docs/python\.md"):
+    with pytest.raises(
+        InputError, match=r"k: input should be greater than or equal to 1\. See docs/python\.md"
+    ):
         Retriever(library="house", k=0)
     assert not home.exists()

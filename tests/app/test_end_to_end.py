@@ -41,7 +41,9 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("question", "fact", "files"), QUESTIONS, ids=[q[2][-1] for q in QUESTIONS])
-def test_a_quote_holds_the_fact_and_cites_its_file(main: Any, question: str, fact: str, files: list[str]) -> None:
+def test_a_quote_holds_the_fact_and_cites_its_file(
+    main: Any, question: str, fact: str, files: list[str]
+) -> None:
     code, out, _ = main("ask", question, "--json")
     answer = Answer.model_validate_json(out)
     assert code == 0 and answer.kind == "quotes"
@@ -52,7 +54,9 @@ def test_a_quote_holds_the_fact_and_cites_its_file(main: Any, question: str, fac
         assert sentence.support == "quoted" and len(sentence.citations) == 1
 
 
-def test_a_chat_server_that_is_down_leaves_quotes_and_a_note(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chat_server_that_is_down_leaves_quotes_and_a_note(
+    main: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ragweave.models.settings import model_settings
 
     monkeypatch.setenv("RAGWEAVE_CHAT", "some-model")

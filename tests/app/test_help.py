@@ -17,13 +17,17 @@ from ragweave.tests.docs.test_commands import parse
 ROOT: Any = typer.main.get_command(app)
 
 
-def test_every_command_of_a_user_is_in_a_group_with_its_whole_summary_and_none_of_a_checkout(main: Any) -> None:
+def test_every_command_of_a_user_is_in_a_group_with_its_whole_summary_and_none_of_a_checkout(
+    main: Any,
+) -> None:
     out = main("--help")[1]
     ours, _, theirs = out.partition(CHECKOUT)
     for names in GROUPS.values():
         for name in names:
             assert f"\n  {name} " in ours, name
-    assert "..." not in ours.partition("Options:")[2] and "\n  eval " in theirs and "--install-completion" in out
+    assert (
+        "..." not in ours.partition("Options:")[2] and "\n  eval " in theirs and "--install-completion" in out
+    )
 
 
 def test_every_help_of_a_user_has_examples_and_each_of_them_parses(main: Any) -> None:
@@ -62,7 +66,9 @@ def test_alone_it_tells_the_state_of_the_home_and_the_next_step(
     (tmp_path / "a.md").write_text("# A\n\nThe harbour was built in 1874.\n")
     main("index", str(tmp_path / "a.md"))
     out = main()[1]
-    assert "default (1 source)" in out and "quotes of the closest passages" in out and "`ragweave setup`" in out
+    assert (
+        "default (1 source)" in out and "quotes of the closest passages" in out and "`ragweave setup`" in out
+    )
     assert out.count("\n") == 6
 
 

@@ -28,11 +28,18 @@ async def test_a_library_is_a_retriever_of_langchain(home: Any, tmp_path: Any) -
 
 async def test_no_passage_of_a_retriever_is_a_part_of_another(home: Any, tmp_path: Any) -> None:
     told = {"Wheel": "The wheel of the mill turns slowly.", "Stones": "The stones of the mill are new."}
-    text = "# Mill\n\n" + "\n\n".join(f"## {head}\n\n{line} {'It is old oak. ' * 60}" for head, line in told.items())
+    text = "# Mill\n\n" + "\n\n".join(
+        f"## {head}\n\n{line} {'It is old oak. ' * 60}" for head, line in told.items()
+    )
     await build_library(tmp_path / "texts", {"mill.md": text, **TEXTS}, "house")
-    question, context = "What of the mill is new?", ragweave.Context(library="house", corpora=["paragraph", "document"])
+    question, context = (
+        "What of the mill is new?",
+        ragweave.Context(library="house", corpora=["paragraph", "document"]),
+    )
     found = await ragweave.Retriever(context=context, k=6).ainvoke(question)
-    texts = [" ".join(d.page_content.split()) for d in found if d.metadata["locator"]["file"].endswith("mill.md")]
+    texts = [
+        " ".join(d.page_content.split()) for d in found if d.metadata["locator"]["file"].endswith("mill.md")
+    ]
     assert texts and not any(a in b for a in texts for b in texts if a is not b)
     both = await ragweave.asearch(question, context=context)
     assert sum(row["locator"]["file"].endswith("mill.md") for row in both) > len(texts)

@@ -58,7 +58,9 @@ async def test_a_program_streams_from_a_server(capsys: pytest.CaptureFixture[str
 
 
 async def test_a_chain_writes_from_what_the_retriever_found() -> None:
-    chain = recipe("retriever_in_a_chain").chain(RunnableLambda(lambda prompt: AIMessage(prompt.to_string()[:400])))
+    chain = recipe("retriever_in_a_chain").chain(
+        RunnableLambda(lambda prompt: AIMessage(prompt.to_string()[:400]))
+    )
     assert "1874" in await chain.ainvoke(QUESTION)
 
 
@@ -80,7 +82,9 @@ async def test_a_handler_sees_every_step(capsys: pytest.CaptureFixture[str]) -> 
 
 
 async def test_the_settings_of_chat_apps_lead_to_a_model_that_answers() -> None:
-    (libre,) = yaml.safe_load((EXAMPLES / "librechat.yaml").read_text(encoding="utf-8"))["endpoints"]["custom"]
+    (libre,) = yaml.safe_load((EXAMPLES / "librechat.yaml").read_text(encoding="utf-8"))["endpoints"][
+        "custom"
+    ]
     webui = dotenv_values(EXAMPLES / "open_webui.env")
     assert libre["baseURL"] == webui["OPENAI_API_BASE_URL"] == "http://127.0.0.1:8765/v1"
     async with on_loopback(create_app(ServeSettings())) as address:
@@ -103,7 +107,16 @@ print(*asyncio.run(own_project.main(sys.argv[2:])), sep="\\n")
 
 
 async def test_a_project_of_ones_own_goes_on_with_a_conversation_where_unnamed_types_are_refused() -> None:
-    command = [sys.executable, "-W", "error::UserWarning", "-c", STRICT, str(EXAMPLES), QUESTION, "And who lit it?"]
+    command = [
+        sys.executable,
+        "-W",
+        "error::UserWarning",
+        "-c",
+        STRICT,
+        str(EXAMPLES),
+        QUESTION,
+        "And who lit it?",
+    ]
     environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true", "PYTHONPATH": import_path()}
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=-1, stderr=-1)
     out, err = (part.decode() for part in await process.communicate())

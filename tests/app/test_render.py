@@ -23,7 +23,9 @@ GOLDEN = Path(__file__).with_name("terminal.txt")
 
 
 def console(width: int = 80) -> Console:
-    return Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, color_system=None)
+    return Console(
+        file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, color_system=None
+    )
 
 
 def printed(out: Console) -> str:
@@ -37,8 +39,16 @@ def printed(out: Console) -> str:
         ({"file": "/x/a.md", "heading": ["One", "Two"], "line": 4}, "/x/a.md, One › Two", "file:///x/a.md"),
         ({"file": "/x/ä b.pdf", "page": 3}, "/x/ä b.pdf, page 3", "file:///x/%C3%A4%20b.pdf#page=3"),
         ({"file": "/x/a.txt", "line": 12}, "/x/a.txt, line 12", "file:///x/a.txt"),
-        ({"file": "/x/a.xlsx", "heading": ["Prices"], "line": 2}, "/x/a.xlsx, Prices, row 2", "file:///x/a.xlsx"),
-        ({"url": "https://e.org/", "fetched": "2026-11-20T10:00"}, "https://e.org/ (read on 2026-11-20)", None),
+        (
+            {"file": "/x/a.xlsx", "heading": ["Prices"], "line": 2},
+            "/x/a.xlsx, Prices, row 2",
+            "file:///x/a.xlsx",
+        ),
+        (
+            {"url": "https://e.org/", "fetched": "2026-11-20T10:00"},
+            "https://e.org/ (read on 2026-11-20)",
+            None,
+        ),
         ({"url": "javascript:alert(1)"}, "javascript:alert(1)", ""),
         ({}, "", ""),
     ],
@@ -53,7 +63,9 @@ def test_a_place_names_file_and_page_or_heading_and_its_link_opens_nothing_that_
 @given(st.text())
 def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
     kept = clean(text)
-    assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\u2066" for c in kept)
+    assert not any(
+        (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or c in "\u202e\u2066" for c in kept
+    )
     assert clean(kept) == kept
 
 
@@ -75,7 +87,11 @@ def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], widt
 
 
 @given(
-    st.lists(st.text(alphabet=st.sampled_from("ab c\n灯塔。，[]|"), min_size=1, max_size=90), min_size=1, max_size=3),
+    st.lists(
+        st.text(alphabet=st.sampled_from("ab c\n灯塔。，[]|"), min_size=1, max_size=90),
+        min_size=1,
+        max_size=3,
+    ),
     st.integers(min_value=20, max_value=60),
     st.tuples(st.integers(0, 40), st.integers(0, 40)),
 )
@@ -103,18 +119,25 @@ def answer(*sentences: Sentence, places: tuple[Locator, ...] = (HEADING,), **cha
         Citation(n=n, id=f"p{places.index(locator) + 1}", title="Lighthouse", locator=locator, quote="q")
         for n, locator in enumerate(places, 1)
     ]
-    return Answer.model_validate({"question": "?", "text": "", "sentences": sentences, "citations": cited, **changes})
+    return Answer.model_validate(
+        {"question": "?", "text": "", "sentences": sentences, "citations": cited, **changes}
+    )
 
 
 def said(text: str, *citations: int, support: str = "verified", sign: str = "", **more: object) -> Sentence:
-    return Sentence.model_validate({"text": text, "citations": citations, "support": support, "sign": sign, **more})
+    return Sentence.model_validate(
+        {"text": text, "citations": citations, "support": support, "sign": sign, **more}
+    )
 
 
 LIT = said("It was lit in 1874.", 1)
 SHOWN: dict[str, tuple[Answer, int]] = {
     "sentences flow, what rests on no source is marked": (
         answer(
-            LIT, said("Water boils at 100 °C.", support="model"), said("It still burns.", 1, 2), places=(HEADING, PDF)
+            LIT,
+            said("Water boils at 100 °C.", support="model"),
+            said("It still burns.", 1, 2),
+            places=(HEADING, PDF),
         ),
         80,
     ),
@@ -130,10 +153,15 @@ SHOWN: dict[str, tuple[Answer, int]] = {
         80,
     ),
     "rows of a table": (answer(said(TABLE, 1, support="quoted", marked=((29, 35),)), kind="quotes"), 80),
-    "an abstention": (answer(abstained=True, places=(), text="I could not find it.", why="nothing mentions 1999"), 80),
+    "an abstention": (
+        answer(abstained=True, places=(), text="I could not find it.", why="nothing mentions 1999"),
+        80,
+    ),
     "an escape and markup": (answer(said("See [bold]this[/bold]\x1b[31m now.", 1)), 80),
     "a list, code and lines": (
-        answer(said("First.", 1, sign="-"), said("Second.", 1, sign="-"), said("x = 1\ny = 2", sign="```python")),
+        answer(
+            said("First.", 1, sign="-"), said("Second.", 1, sign="-"), said("x = 1\ny = 2", sign="```python")
+        ),
         80,
     ),
 }
@@ -149,7 +177,9 @@ def test_answers_are_printed_as_they_are_kept() -> None:
 
 
 def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_twice() -> None:
-    out = Console(file=io.StringIO(), width=60, force_terminal=True, color_system="standard", legacy_windows=False)
+    out = Console(
+        file=io.StringIO(), width=60, force_terminal=True, color_system="standard", legacy_windows=False
+    )
     quote = said("Before it. Lit in 1874. After.", 1, support="quoted", marked=((11, 14), (18, 22)))
     print_answer(out, answer(quote, kind="quotes"))
     assert re.findall("\x1b\\[1m(.*?)\x1b\\[0m", printed(out).splitlines()[2]) == [" Lit", " 1874"]
@@ -160,7 +190,9 @@ def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_
 
 def test_a_word_that_is_bold_in_part_is_not_broken_at_the_edge() -> None:
     out = console(28)
-    quote = said("The old red ferry sails well, it is said.", 1, support="quoted", marked=((12, 17), (24, 28)))
+    quote = said(
+        "The old red ferry sails well, it is said.", 1, support="quoted", marked=((12, 17), (24, 28))
+    )
     print_answer(out, answer(quote, kind="quotes"))
     lines = [line.strip() for line in printed(out).splitlines()]
     assert "The old red ferry sails" in lines and "well, it is said." in lines
@@ -168,14 +200,18 @@ def test_a_word_that_is_bold_in_part_is_not_broken_at_the_edge() -> None:
 
 def test_the_byline_tells_who_answered_and_what_it_took() -> None:
     timed = NodeUsage(node="generate", seconds=1.25)
-    spent = timed.model_copy(update={"seconds": 0.0, "model": "m", "calls": 2, "input_tokens": 1_100, "cost": 0.01})
+    spent = timed.model_copy(
+        update={"seconds": 0.0, "model": "m", "calls": 2, "input_tokens": 1_100, "cost": 0.01}
+    )
     assert usage_line(answer(usage=(timed,))) == "no language model, 1.2 s"
     told = usage_line(answer(usage=(timed, spent), mode="llm", model="m at localhost"))
     assert told == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
     assert [duration(s) for s in (0.0004, 0.25, 2.34, 600)] == ["0 ms", "250 ms", "2.3 s", "10 min"]
 
 
-def test_what_the_check_finds_after_a_sentence_is_shown_stands_below_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_the_check_finds_after_a_sentence_is_shown_stands_below_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     flow = Flow(Console(width=60))
     flow.sentence("It was lit in 1870.", [1], "pending")
     flow.sentence("It is red.", [1], "pending")

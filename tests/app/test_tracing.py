@@ -12,7 +12,9 @@ from ragweave.app.tracing import stop_unless_answered
 
 @pytest.fixture(autouse=True)
 def variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [n for n in os.environ if n.startswith(("LANGSMITH_", "LANGCHAIN_", "OTEL_")) or "PROXY" in n.upper()]:
+    for name in [
+        n for n in os.environ if n.startswith(("LANGSMITH_", "LANGCHAIN_", "OTEL_")) or "PROXY" in n.upper()
+    ]:
         monkeypatch.delenv(name)
     for name in ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING"):
         monkeypatch.setenv(name, "")  # so that what the function sets is taken back
@@ -39,7 +41,9 @@ def test_an_address_that_does_not_answer_turns_tracing_off(
     assert os.environ["LANGSMITH_TRACING"] == "false" and not stop_unless_answered()
 
 
-def test_one_that_answers_and_one_behind_a_proxy_are_left_alone(monkeypatch: pytest.MonkeyPatch, closed: str) -> None:
+def test_one_that_answers_and_one_behind_a_proxy_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
     assert not stop_unless_answered()
     monkeypatch.setenv("LANGSMITH_TRACING", "true")
     with socket.create_server(("127.0.0.1", 0)) as server:

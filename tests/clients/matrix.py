@@ -24,21 +24,27 @@ class Client(NamedTuple):
 CLIENTS = (
     Client("openai-python", "openai", "openai_python.py"),
     Client("litellm", "litellm", "litellm_proxyless.py"),
-    Client("LlamaIndex OpenAILike", "llama-index-llms-openai-like", "llama_index_openai_like.py", COLUMNS[:4]),
+    Client(
+        "LlamaIndex OpenAILike", "llama-index-llms-openai-like", "llama_index_openai_like.py", COLUMNS[:4]
+    ),
     Client("Haystack", "haystack-ai", "haystack_generator.py", COLUMNS[:6]),
     Client("pydantic-ai", "pydantic-ai-slim", "pydantic_agent.py"),
     Client("AI SDK", "ai", "ai_sdk.mjs"),
     Client("RemoteRunnable, Python", "langserve", "remote_runnable.py", COLUMNS[:4]),
     Client("RemoteRunnable, JavaScript", "langchain-core-js", "remote_runnable.mjs", COLUMNS[:4]),
     Client("MCP, Python", "mcp", "mcp_python.py", ("chat", "citations", "tools")),
-    Client("MCP, TypeScript", "@modelcontextprotocol/sdk", "mcp_typescript.mjs", ("chat", "citations", "tools")),
+    Client(
+        "MCP, TypeScript", "@modelcontextprotocol/sdk", "mcp_typescript.mjs", ("chat", "citations", "tools")
+    ),
 )
 
 
 OTHERS = (
     Client("Open WebUI, by its calls", "open_webui.json", "../test_open_webui.py", COLUMNS[:6]),
     Client("RemoteGraph, langgraph-sdk", "langgraph-sdk", "../test_agent_server.py", COLUMNS[:3]),
-    Client("A2A, and MCP of `langgraph dev`", "langgraph-api", "../test_agent_server.py", ("chat", "follow-up")),
+    Client(
+        "A2A, and MCP of `langgraph dev`", "langgraph-api", "../test_agent_server.py", ("chat", "follow-up")
+    ),
 )
 """What has a test of its own."""
 
@@ -64,7 +70,11 @@ def rows() -> list[str]:
         test = f"[{Path(client.program).stem}](../tests/clients/{'programs/' + client.program})".replace(
             "programs/../", ""
         )
-        made.append(" | ".join(["", client.name, version(client.package), *cells, test, ""]).replace("  ", " ").strip())
+        made.append(
+            " | ".join(["", client.name, version(client.package), *cells, test, ""])
+            .replace("  ", " ")
+            .strip()
+        )
     return made
 
 

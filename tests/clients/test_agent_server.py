@@ -57,6 +57,10 @@ async def test_the_recipes_of_the_agent_server_run_and_unknown_knobs_are_refused
     end: Any = await sdk.runs.wait(None, "agent", input={"question": LIT}, context={"top_k": 2})
     assert "1874" in end["answer"]["text"]
     wrong: Any
-    for wrong in ({"context": {"top_kk": 1}}, {"context": {"colour": 1}}, {"config": {"configurable": {"top_kk": 1}}}):
+    for wrong in (
+        {"context": {"top_kk": 1}},
+        {"context": {"colour": 1}},
+        {"config": {"configurable": {"top_kk": 1}}},
+    ):
         with pytest.raises(httpx.HTTPStatusError, match="422"):
             await sdk.runs.wait(None, "agent", input={"question": LIT}, **wrong)

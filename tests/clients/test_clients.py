@@ -44,16 +44,25 @@ async def test_a_real_client_gets_what_the_table_says(client: Client, app: FastA
         else:
             if not (NODE / "node_modules").is_dir() or not shutil.which("node"):
                 pytest.skip("node or its packages are missing: make test-clients")
-            told = await _told("node", "--input-type=module", "-", address, PICTURE, source=program.read_bytes())
+            told = await _told(
+                "node", "--input-type=module", "-", address, PICTURE, source=program.read_bytes()
+            )
     words = {**WORDS, **(BY_MCP if client.name.startswith("MCP") else {})}
     assert {*client.does} <= told.keys()
     for what, text in told.items():
-        kind = next((column for column in COLUMNS if column in what), "follow-up" if "second" in what else "chat")
+        kind = next(
+            (column for column in COLUMNS if column in what), "follow-up" if "second" in what else "chat"
+        )
         assert words.get(kind, "3 October 1874") in text.replace("**", ""), (what, text)
 
 
 async def _told(*command: str, source: bytes = b"") -> dict[str, Any]:
-    env = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": "", "OTEL_SDK_DISABLED": "true"}
+    env = {
+        **os.environ,
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "PYTHONPATH": "",
+        "OTEL_SDK_DISABLED": "true",
+    }
     process = await asyncio.create_subprocess_exec(
         *command, cwd=NODE if source else ROOT, env=env, stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,

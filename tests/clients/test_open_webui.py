@@ -18,7 +18,9 @@ from ragweave.tests.support import build_library
 from ragweave.tests.support.notes import TEXTS
 from ragweave.tests.support.serving import in_process
 
-CALLS: dict[str, Any] = json.loads((HERE / "open_webui.json").read_text(encoding="utf-8").replace("PICTURE", PICTURE))
+CALLS: dict[str, Any] = json.loads(
+    (HERE / "open_webui.json").read_text(encoding="utf-8").replace("PICTURE", PICTURE)
+)
 WORDS = {
     "chat": "3 October 1874",
     "follow-up": "four times a day",
@@ -38,7 +40,9 @@ async def client(home: Path, tmp_path: Path) -> Any:
 
 
 @pytest.mark.parametrize(("call", "words"), WORDS.items(), ids=WORDS)
-async def test_a_question_is_streamed_with_its_sources(client: httpx.AsyncClient, call: str, words: str) -> None:
+async def test_a_question_is_streamed_with_its_sources(
+    client: httpx.AsyncClient, call: str, words: str
+) -> None:
     models = (await client.get("/v1/models", headers=CALLS["headers"])).json()["data"]
     assert "agent" in [model["id"] for model in models]
     told = await client.post("/v1/chat/completions", json=CALLS[call], headers=CALLS["headers"])
@@ -52,7 +56,9 @@ async def test_a_question_is_streamed_with_its_sources(client: httpx.AsyncClient
     assert "### " not in searched and "<source" not in searched
 
 
-@pytest.mark.parametrize(("call", "reply"), [("title", {"title"}), ("tags", {"tags"}), ("follow-ups", {"follow_ups"})])
+@pytest.mark.parametrize(
+    ("call", "reply"), [("title", {"title"}), ("tags", {"tags"}), ("follow-ups", {"follow_ups"})]
+)
 async def test_what_the_app_wants_of_its_own_makes_no_run(
     client: httpx.AsyncClient, call: str, reply: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

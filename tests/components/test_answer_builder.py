@@ -10,7 +10,13 @@ from ragweave.components.prose import tell
 TEXT = "Ada Quill opened the mill in 1931. Bert Osk closed it in 1950."
 ROW: Any = {"id": "i", "title": "Mill", "text": TEXT, "locator": {"file": "/mill.md"}, "date": "2024-06-01"}
 STRIP: Any = {"id": "i#0", "evidence": "i", "title": "Mill", "text": TEXT, "locator": {}, "origin": "library"}
-OTHER: Any = {**STRIP, "id": "j#0", "evidence": "j", "title": "Kiln", "text": "Cy Dorn built the kiln in 1940."}
+OTHER: Any = {
+    **STRIP,
+    "id": "j#0",
+    "evidence": "j",
+    "title": "Kiln",
+    "text": "Cy Dorn built the kiln in 1940.",
+}
 MEMORY: Any = {**STRIP, "id": "m#0", "evidence": "m", "origin": "model"}
 ROWS: Any = {"i": ROW, "j": {**ROW, "id": "j", "title": "Kiln"}}
 OPENED, CLOSED = "Ada Quill opened the mill in 1931.", "Bert Osk closed it in 1950."

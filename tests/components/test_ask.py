@@ -43,11 +43,15 @@ def maker(outcome: str | Exception | None):
         (ModelError("it broke", "mend it"), "local, llm failed", "it broke"),
     ],
 )
-async def test_the_small_one_stands_in_and_the_fallback_says_why(outcome: Exception | None, by: str, why: str) -> None:
+async def test_the_small_one_stands_in_and_the_fallback_says_why(
+    outcome: Exception | None, by: str, why: str
+) -> None:
     at = desk()
     made = await first_of(at, LLM, maker(outcome)[0], small, "q")
     assert (made.value, made.by) == ("small q", by)
-    assert made.fallback is not None and made.fallback.why.startswith(why) and made.fallback.stood_in == "local"
+    assert (
+        made.fallback is not None and made.fallback.why.startswith(why) and made.fallback.stood_in == "local"
+    )
     assert len(at.notes) == 1 and why.removeprefix("its ") in at.notes[0]
 
 

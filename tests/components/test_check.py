@@ -4,7 +4,17 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.check import FAILED, WHOLE, CheckedAnswer, CheckSource, Claim, check, cut, judged, others
+from ragweave.components.check import (
+    FAILED,
+    WHOLE,
+    CheckedAnswer,
+    CheckSource,
+    Claim,
+    check,
+    cut,
+    judged,
+    others,
+)
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.components.verdicts import Verdict
 from ragweave.models.chat import override
@@ -14,13 +24,20 @@ from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.reading import asked, reader
 
 MILL = CheckSource(
-    "m", "Mill (mill.md)", "Ada Quill opened the mill in 1931. It has four floors. Bert Osk runs it.", "2020-01-01"
+    "m",
+    "Mill (mill.md)",
+    "Ada Quill opened the mill in 1931. It has four floors. Bert Osk runs it.",
+    "2020-01-01",
 )
-NEWER = CheckSource("n", "Mill today", "The mill has six floors since the flood. Its door is green.", "2024-01-01")
+NEWER = CheckSource(
+    "n", "Mill today", "The mill has six floors since the flood. Its door is green.", "2024-01-01"
+)
 QUESTION = "How many floors does the mill have?"
 
 
-async def checked(said: list[Claim], sources: list[CheckSource], checker: Any) -> tuple[CheckedAnswer, ScriptedChat]:
+async def checked(
+    said: list[Claim], sources: list[CheckSource], checker: Any
+) -> tuple[CheckedAnswer, ScriptedChat]:
     model = ScriptedChat(checker=checker)
     run = RunContext("check", knobs_of(), TurnState(Meter()))
     with override(writer=model):
@@ -55,7 +72,9 @@ async def test_the_whole_answer_goes_into_one_call_with_two_controls_among_it() 
 
 
 @pytest.mark.parametrize("verdict", ["supported", "not stated", "contradicted"])
-async def test_a_model_that_says_one_thing_of_all_fails_its_controls_twice_and_counts_for_nothing(verdict: str) -> None:
+async def test_a_model_that_says_one_thing_of_all_fails_its_controls_twice_and_counts_for_nothing(
+    verdict: str,
+) -> None:
     def lazy(messages: Any) -> Any:
         _, lines = asked(messages)
         words = "" if verdict == "not stated" else "It has four floors."
@@ -68,13 +87,18 @@ async def test_a_model_that_says_one_thing_of_all_fails_its_controls_twice_and_c
 
 
 async def test_a_reply_that_cannot_be_read_checks_nothing() -> None:
-    made, _ = await checked([Claim("It has four floors.", (1,))], [MILL], lambda _: "I agree with everything.")
+    made, _ = await checked(
+        [Claim("It has four floors.", (1,))], [MILL], lambda _: "I agree with everything."
+    )
     assert [m.support for m in made.marks] == ["unchecked"] and "could not be read" in made.void
 
 
 @pytest.mark.parametrize("words", ["", "It has five floors.", "Yes", "floors"])
 def test_supported_without_words_that_stand_there_is_no_verdict(words: str) -> None:
-    assert mark("It has four floors.", {"verdict": "supported", "passage": 1, "words": words}).support == "unverified"
+    assert (
+        mark("It has four floors.", {"verdict": "supported", "passage": 1, "words": words}).support
+        == "unverified"
+    )
 
 
 def test_words_of_a_passage_that_say_something_else_verify_nothing() -> None:
@@ -133,8 +157,13 @@ def test_what_is_only_said_of_the_sources_bears_no_mark() -> None:
 
 def test_a_long_passage_is_cut_at_sentences_and_keeps_what_is_said() -> None:
     filler = "\n\n".join(f"Nothing of note was done in the garden of plot {n}." for n in range(400))
-    text = f"{filler}\n\nHer hull is 41.6 metres.\n\n{filler}\n\nShip | 2022 | 2023\nHeron | $60 | $56\n\n{filler}"
-    short = cut(text, ["The hull has 41.6 metres.", "The Heron earned $56 in 2023."], "What of the Heron?", WHOLE)
+    text = (
+        f"{filler}\n\nHer hull is 41.6 metres.\n\n{filler}\n\nShip | 2022 | 2023\nHeron | $60 |"
+        f" $56\n\n{filler}"
+    )
+    short = cut(
+        text, ["The hull has 41.6 metres.", "The Heron earned $56 in 2023."], "What of the Heron?", WHOLE
+    )
     assert "Her hull is 41.6 metres." in short and "Ship | 2022 | 2023\nHeron | $60 | $56" in short
     assert len(short) <= WHOLE + 100 and "[…]" in short
     lines = {line for line in short.splitlines() if line and line != "[…]"}

@@ -44,7 +44,9 @@ def test_any_text_is_either_whole_or_cut_into_two_options_or_more(text: str) -> 
 
 @pytest.fixture
 async def library(home: Path, tmp_path: Path) -> None:
-    await build_library(tmp_path, {"a.md": "# Pump\n\nThe pump in the cellar was painted blue by Mart Saar in 1987."})
+    await build_library(
+        tmp_path, {"a.md": "# Pump\n\nThe pump in the cellar was painted blue by Mart Saar in 1987."}
+    )
 
 
 QUESTION = "What colour was the pump painted?\nA. red\nB. blue\nC. green"

@@ -117,7 +117,9 @@ def test_numbers_that_name_no_document_stay(text: str) -> None:
     assert with_marks(text, 5) == text
 
 
-def test_a_number_beyond_the_documents_shown_is_a_mark_only_where_nothing_else_stands_in_such_brackets() -> None:
+def test_a_number_beyond_the_documents_shown_is_a_mark_only_where_nothing_else_stands_in_such_brackets() -> (
+    None
+):
     assert with_marks("It is lit (7).", 5) == "It is lit (7)."
     assert with_marks("It is lit 【7†source】.", 5) == "It is lit [7]."
 
@@ -127,7 +129,10 @@ def test_code_cites_nothing() -> None:
 
 
 @given(
-    st.lists(st.sampled_from([*FORMS, "It is. ", "He ", "left", ". ", " ", "\n", "(so)", "<b>", "5 m²"]), max_size=8),
+    st.lists(
+        st.sampled_from([*FORMS, "It is. ", "He ", "left", ". ", " ", "\n", "(so)", "<b>", "5 m²"]),
+        max_size=8,
+    ),
     st.integers(1, 6),
 )
 @example(["It is. ", "^[1]", "^[1]"], 1)

@@ -8,7 +8,9 @@ from ragweave.components.computed import holds
 from ragweave.components.evidence import Computed
 
 
-def result(*rows: list[Any], statement: str = "SELECT sum(amount) FROM t WHERE shop = 'Bell'", **more: Any) -> Computed:
+def result(
+    *rows: list[Any], statement: str = "SELECT sum(amount) FROM t WHERE shop = 'Bell'", **more: Any
+) -> Computed:
     made: Computed = {
         "statement": statement,
         "table": 1,
@@ -74,7 +76,9 @@ def test_numbers_stand_with_the_rows_that_they_are_of(sentence: str) -> None:
     assert holds(sentence, BY_SHOP)
 
 
-@pytest.mark.parametrize("sentence", ["Bell has 5 and Aldi 7.", "Cabin 7 has 5 bookings.", "Aldi leads with 12.5."])
+@pytest.mark.parametrize(
+    "sentence", ["Bell has 5 and Aldi 7.", "Cabin 7 has 5 bookings.", "Aldi leads with 12.5."]
+)
 def test_the_number_of_another_row_does_not_hold(sentence: str) -> None:
     assert not holds(sentence, BY_SHOP)
 

@@ -25,9 +25,17 @@ def test_what_a_run_leaves_out_is_as_its_turn_began(given: Any) -> None:
 
 def test_what_a_run_says_holds_also_where_it_is_the_default_and_within_the_method() -> None:
     found = of(
-        {"library": "default", "method": {"pool": 50}}, library="house", top_k=2, method={"pool": 9, "turn_passages": 3}
+        {"library": "default", "method": {"pool": 50}},
+        library="house",
+        top_k=2,
+        method={"pool": 9, "turn_passages": 3},
     )
-    assert (found.library, found.top_k, found.method.pool, found.method.turn_passages) == ("default", 2, 50, 3)
+    assert (found.library, found.top_k, found.method.pool, found.method.turn_passages) == (
+        "default",
+        2,
+        50,
+        3,
+    )
 
 
 def test_a_preset_says_what_stands_in_for_what_its_authors_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +66,9 @@ def test_the_context_of_another_graph_may_hold_ours(ours: Any) -> None:
         assert Context.of(SimpleNamespace(context=outer)).top_k == 3
 
 
-@pytest.mark.parametrize("outer", [{"top_kk": 3}, Outer("ann", {"top_kk": 3}), Outer("ann", 3), {"ragweave": "x"}])
+@pytest.mark.parametrize(
+    "outer", [{"top_kk": 3}, Outer("ann", {"top_kk": 3}), Outer("ann", 3), {"ragweave": "x"}]
+)
 def test_what_is_wrong_in_it_is_told_in_a_sentence(outer: Any) -> None:
     with pytest.raises(InputError):
         Context.of(SimpleNamespace(context=outer))

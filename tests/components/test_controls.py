@@ -16,11 +16,13 @@ from ragweave.models import text
 
 LAMP = ShownPassage(
     "Skelder light",
-    "The lamp of the light was lit in 1874 for the first time. It burned oil. The tower is 34 metres high and has a "
-    "cellar. Does the stair have 178 steps? A visitor said that the stair has 90 steps. The keeper may leave at dawn.",
+    "The lamp of the light was lit in 1874 for the first time. It burned oil. The tower is 34 metres high and"
+    " has a cellar. Does the stair have 178 steps? A visitor said that the stair has 90 steps. The keeper may"
+    " leave at dawn.",
 )
 BOATS = ShownPassage(
-    "Boats", "The ferry carries 60 people and two horses each day. Jo Reef bought the old tug in 1931 for 400 crowns."
+    "Boats",
+    "The ferry carries 60 people and two horses each day. Jo Reef bought the old tug in 1931 for 400 crowns.",
 )
 STOCK = json.loads(files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8"))
 
@@ -58,7 +60,9 @@ def test_a_number_behind_a_bound_stays() -> None:
 
 
 def test_sentences_of_the_answer_and_of_controls_before_are_not_taken() -> None:
-    copied = {controls("q", [LAMP], ["The tower is 34 metres high and has a cellar."], n)[1].text for n in range(20)}
+    copied = {
+        controls("q", [LAMP], ["The tower is 34 metres high and has a cellar."], n)[1].text for n in range(20)
+    }
     assert "The tower is 34 metres high and has a cellar." not in copied
     first = controls("q", [LAMP, BOATS], [], 2)
     second = controls("q", [LAMP, BOATS], [], 2, [c.text for c in first])
@@ -116,7 +120,9 @@ def test_controls_of_any_passages_are_one_false_and_one_true_and_satisfy_the_fil
 
 
 @given(st.lists(st.builds(ShownPassage, st.text(), st.text()), max_size=3), st.lists(st.text(), max_size=4))
-def test_any_text_is_laid_out_with_all_sentences_of_the_answer(passages: list[ShownPassage], answer: list[str]) -> None:
+def test_any_text_is_laid_out_with_all_sentences_of_the_answer(
+    passages: list[ShownPassage], answer: list[str]
+) -> None:
     laid = lay("", passages, answer, [])
     assert [laid.sentences[n - 1] for n in laid.own] == answer
     assert len(laid.sentences) == len(laid.cited) == len(answer) + 2
@@ -145,7 +151,9 @@ def row(verdict: Said, words: str = "", says: str = "") -> Verdict:
         (False, [], False),
     ],
 )
-def test_a_control_holds_only_where_its_verdict_is_right(true: bool, rows: list[Verdict], right: bool) -> None:
+def test_a_control_holds_only_where_its_verdict_is_right(
+    true: bool, rows: list[Verdict], right: bool
+) -> None:
     assert held(Control("x", true, "k", 1), rows, [LAMP]) is right
 
 

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.exam
 
 KEY = checkers.key_of(cases())
 KINDS = (
-    "value|unit|roles exchanged|direction|denied|hedge dropped|reported claim|question as statement|neighbour row|"
-    "neighbour column|heading value|condition dropped|myth|order of events|common noun|addition|sum|converted unit|"
-    "other language|two passages|pronoun|copied|paraphrase"
+    "value|unit|roles exchanged|direction|denied|hedge dropped|reported claim|question as statement|neighbour"
+    " row|neighbour column|heading value|condition dropped|myth|order of events|common"
+    " noun|addition|sum|converted unit|other language|two passages|pronoun|copied|paraphrase"
 ).split("|")
 
 
@@ -54,7 +54,9 @@ async def test_each_sentence_counts_and_one_without_a_verdict_is_wrong(ask: Ask,
     assert (result.right, result.passed) == (right, right >= PASS)
 
 
-@pytest.mark.parametrize("make", [checkers.nearest, checkers.whole_passage, checkers.values_only, checkers.empty_words])
+@pytest.mark.parametrize(
+    "make", [checkers.nearest, checkers.whole_passage, checkers.values_only, checkers.empty_words]
+)
 async def test_a_checker_that_copies_or_shows_nothing_fails(make: Callable[[], Ask]) -> None:
     assert not (await sit(make())).passed
 
@@ -71,7 +73,9 @@ async def test_a_checker_that_hardly_errs_passes() -> None:
 
 
 async def test_the_kinds_that_were_missed_are_named_once() -> None:
-    wrong = {item.text: ("supported", item.rests) for case in cases() for item in case.sentences if not item.true}
+    wrong = {
+        item.text: ("supported", item.rests) for case in cases() for item in case.sentences if not item.true
+    }
     result = await sit(checkers.honest({**KEY, **wrong}))  # type: ignore[dict-item]
     assert result.missed.count("condition dropped") == 1 and "roles exchanged" in result.missed
     told = result.model_copy(update={"model": "small"}).words
@@ -139,7 +143,9 @@ async def test_it_is_read_back_by_another_process_and_sat_by_another_model_or_pr
     assert await sit_as("m") == 24
 
 
-@pytest.mark.parametrize("kept", ["", "{", '{"right": 40}', '{"right": 41, "of": 40}', '{"right": 40, "of": 60}'])
+@pytest.mark.parametrize(
+    "kept", ["", "{", '{"right": 40}', '{"right": 41, "of": 40}', '{"right": 40, "of": 60}']
+)
 async def test_a_corrupt_file_counts_as_none(
     sat: list[str], home: Path, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
@@ -172,7 +178,9 @@ async def test_it_counts_against_no_limit_of_the_run(sat: list[str], monkeypatch
 
 
 async def test_an_honest_model_passes_by_the_very_call_of_the_product(home: Path) -> None:
-    model = ScriptedChat(react=lambda messages: checkers.reply(str(messages[-1].text)), model_name="m", checker=None)
+    model = ScriptedChat(
+        react=lambda messages: checkers.reply(str(messages[-1].text)), model_name="m", checker=None
+    )
     run = run_of()
     with override(writer=model):
         result = await passed(run)

@@ -55,7 +55,9 @@ async def test_a_writer_that_can_see_is_shown_the_frames_of_the_clips(recording:
     assert "frames) are attached" in shown[0].prompt
 
 
-async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(recording: Path) -> None:
+async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pictures_again(
+    recording: Path,
+) -> None:
     def blind(messages: list[Any]) -> Any:
         if any(isinstance(m.content, list) for m in messages):
             return ModelError("images are not supported", "use another model")
@@ -69,7 +71,9 @@ async def test_a_model_without_eyes_answers_from_the_words_and_is_not_shown_pict
         assert "attached" not in model.calls[-1].prompt and len(model.calls) == 1 + refusals
 
 
-async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_first(recording: Path) -> None:
+async def test_where_sentences_are_checked_what_the_frames_show_is_written_down_first(
+    recording: Path,
+) -> None:
     vision = ScriptedChat(react=lambda messages: "The river is green.")
     with override(writer=ScriptedChat(react=answering), vision=vision):
         knobs = knobs_of(mode="llm", check_by="on", corpora=("clip",), top_k=1)
@@ -108,7 +112,9 @@ async def test_pictures_and_frames_that_have_nothing_to_do_with_a_question_cost_
 
 
 async def test_a_document_is_read_whole(tmp_path: Path, home: Path) -> None:
-    chapters = [f"Chapter {n}. The harbour of Rook has {n} cranes and a long history of storms." for n in range(90)]
+    chapters = [
+        f"Chapter {n}. The harbour of Rook has {n} cranes and a long history of storms." for n in range(90)
+    ]
     await build_library(tmp_path / "notes", {"rook.md": "# Rook\n\n" + "\n\n".join(chapters)})
     model = ScriptedChat(react=answering)
     knobs: dict[str, Any] = {"corpora": ("document",), "top_k": 1}

@@ -41,18 +41,24 @@ def test_the_only_hit_of_a_rare_word_is_never_below_an_item_without_it(
 
 
 @given(weighted, st.integers(0, 100), st.randoms())
-def test_order_of_the_lists_changes_nothing(lists: list[tuple[float, Ranking]], k: int, rng: random.Random) -> None:
+def test_order_of_the_lists_changes_nothing(
+    lists: list[tuple[float, Ranking]], k: int, rng: random.Random
+) -> None:
     shuffled = rng.sample(lists, len(lists))
     assert [i for i, _ in fuse_ranks(lists, k)] == [i for i, _ in fuse_ranks(shuffled, k)]
 
 
 @given(weighted, st.integers(1, 200))
-def test_scores_agree_with_the_formula_written_down_plainly(lists: list[tuple[float, Ranking]], k: int) -> None:
+def test_scores_agree_with_the_formula_written_down_plainly(
+    lists: list[tuple[float, Ranking]], k: int
+) -> None:
     assert dict(fuse_ranks(lists, k)) == pytest.approx(plain_rrf(lists, k))
 
 
 @given(rankings, st.floats(0.1, 50), st.floats(-100, 100))
-def test_score_fusion_does_not_depend_on_scale_and_origin(ranking: Ranking, scale: float, shift: float) -> None:
+def test_score_fusion_does_not_depend_on_scale_and_origin(
+    ranking: Ranking, scale: float, shift: float
+) -> None:
     other = [("a", 2.0), ("h", 1.0)]
     moved = [(i, s * scale + shift) for i, s in ranking]
     before, after = (dict(fuse_scores([(1, r, None), (1, other, None)])) for r in (ranking, moved))
@@ -96,6 +102,6 @@ def test_dense_fusion_mixes_text_and_picture_by_their_cosines() -> None:
 
 def test_ranks_of_the_seed_count_from_zero() -> None:
     lists = [found("dense", "ab", [0.8, 0.2]), found("dense", "ba", [0.8, 0.2], "other")]
-    assert dict(fused(lists, "asked", Context(preset="rag-fusion-seed", method={"pool": 2}))) == pytest.approx(
-        dict.fromkeys("ab", 1 / 60 + 1 / 61)
-    )
+    assert dict(
+        fused(lists, "asked", Context(preset="rag-fusion-seed", method={"pool": 2}))
+    ) == pytest.approx(dict.fromkeys("ab", 1 / 60 + 1 / 61))

@@ -96,7 +96,10 @@ def test_a_value_of_something_else_is_missing(sentence: str, words: str, missing
     [
         ("Together they cost 210 kr.", ["The drill costs 90 kr. a day.", "The saw costs 120 kr. a day."]),
         ("The saw costs 30 kr. more.", ["The drill costs 90 kr. a day.", "The saw costs 120 kr. a day."]),
-        ("It stood open for 19 years.", ["Ada Quill opened the shop in 1931.", "Bert Osk closed it in 1950."]),
+        (
+            "It stood open for 19 years.",
+            ["Ada Quill opened the shop in 1931.", "Bert Osk closed it in 1950."],
+        ),
         ("The hose is about 82 ft long.", ["Hose | 25 | 40"]),
         ("The hose and the rope are 55 m long.", ["Hose | 25 | 40", "Rope | 30 | 55"]),
     ],
@@ -106,9 +109,13 @@ def test_what_follows_by_arithmetic_is_derived(sentence: str, words: list[str]) 
     assert underivable(sentence, grounds, [SHOP, OTHER], "") == ""
 
 
-@pytest.mark.parametrize("sentence", ["Together they cost 310 kr.", "The saw costs 120 euros.", "It costs 7 kr."])
+@pytest.mark.parametrize(
+    "sentence", ["Together they cost 310 kr.", "The saw costs 120 euros.", "It costs 7 kr."]
+)
 def test_what_no_arithmetic_gives_is_not(sentence: str) -> None:
-    grounds = [g for w in ("The drill costs 90 kr.", "The saw costs 120 kr.") if (g := find(w, TEXTS, 1)) is not None]
+    grounds = [
+        g for w in ("The drill costs 90 kr.", "The saw costs 120 kr.") if (g := find(w, TEXTS, 1)) is not None
+    ]
     assert underivable(sentence, grounds, [SHOP, OTHER], "") != ""
 
 

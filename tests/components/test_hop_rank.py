@@ -8,8 +8,12 @@ from hypothesis import strategies as st
 from ragweave.components.hop_rank import hop_rank, links
 from ragweave.tests.support.rows import evidence
 
-MILL = evidence("mill", title="Tarn Mill", text="The Tarn Mill was set up by Ilse Marwen in 1871. It closed in 1963.")
-ILSE = evidence("ilse", title="Ilse Marwen (founder)", text="Ilse Marwen was born in Norway and painted ships.")
+MILL = evidence(
+    "mill", title="Tarn Mill", text="The Tarn Mill was set up by Ilse Marwen in 1871. It closed in 1963."
+)
+ILSE = evidence(
+    "ilse", title="Ilse Marwen (founder)", text="Ilse Marwen was born in Norway and painted ships."
+)
 PAPER = evidence("paper", title="Paper", text="Paper is made of fibres.")
 QUESTION = "In which country was the person who set up the Tarn Mill born?"
 

@@ -52,9 +52,15 @@ def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", wort
 @pytest.mark.parametrize(
     ("rows", "kept"),
     [
-        ([row("p", "It burnt down."), row("d", "Mill\n\nIt  burnt\ndown. It was rebuilt.", "document")], ["d"]),
+        (
+            [row("p", "It burnt down."), row("d", "Mill\n\nIt  burnt\ndown. It was rebuilt.", "document")],
+            ["d"],
+        ),
         ([row("d", "It burnt down. It was rebuilt.", "document"), row("p", "It burnt down.")], ["d"]),
-        ([row("p", "One."), row("x", "Other."), row("q", "Two."), row("d", "One.\nTwo.", "document")], ["d", "x"]),
+        (
+            [row("p", "One."), row("x", "Other."), row("q", "Two."), row("d", "One.\nTwo.", "document")],
+            ["d", "x"],
+        ),
         ([row("p", "It burnt down."), row("d", "It burnt down. More.", "document", "/b.md")], ["p", "d"]),
         ([row("p", "It burnt down."), row("h", "Mill")], ["p"]),
         ([row("h", "Mill")], ["h"]),
@@ -90,10 +96,15 @@ def test_of_a_table_the_row_is_quoted_that_a_sentence_tells_or_all_that_it_may_t
 
 
 def test_of_a_mail_the_line_is_quoted_that_a_sentence_tells_and_not_all_of_its_head() -> None:
-    head = "From: Jonas Vik <jonas@vik-holz.example>\nTo: Priya Nair <priya@tern.example>\nSubject: Offer shed roof"
+    head = (
+        "From: Jonas Vik <jonas@vik-holz.example>\nTo: Priya Nair <priya@tern.example>\nSubject: Offer shed"
+        " roof"
+    )
     mail = f"{head}\n\nFor the roof:\n- larch boards: 1,140 EUR\n- work: 960 EUR\n\nAll without VAT (25 %)."
     assert best_sentence("Jonas Vik offers it: 2,100 EUR without VAT.", mail) == "All without VAT (25 %)."
-    assert best_sentence("Jonas Vik offers the larch boards for 1,140 EUR.", mail) == "- larch boards: 1,140 EUR"
+    assert (
+        best_sentence("Jonas Vik offers the larch boards for 1,140 EUR.", mail) == "- larch boards: 1,140 EUR"
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,9 +89,14 @@ async def test_a_vision_model_looks_before_pictures_without_a_text_are_graded(
 
 
 async def test_a_model_that_grades_reads_texts_and_the_look_counts_beside_its_verdict(photos: Path) -> None:
-    model = ScriptedChat(react=lambda messages: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 5)]})
+    model = ScriptedChat(
+        react=lambda messages: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 5)]}
+    )
     with override(writer=model):
         state = await ask("Which photo is gloomy?", mode="extractive", grade_by="llm")
     assert state["grade"]["by"] == "llm" and state["grade"]["best"] > 0
-    assert state["answer"].text.startswith("Found by look alone") and state["answer"].citations[0].title == "IMG_0"
+    assert (
+        state["answer"].text.startswith("Found by look alone")
+        and state["answer"].citations[0].title == "IMG_0"
+    )
     assert len(model.calls) == 1

@@ -24,7 +24,10 @@ def test_the_number_of_a_caption_ends_no_sentence() -> None:
 
 
 def test_no_sentence_ends_within_code() -> None:
-    assert split("Run `pip install . && ls *.? b`. Then rest.") == ["Run `pip install . && ls *.? b`.", "Then rest."]
+    assert split("Run `pip install . && ls *.? b`. Then rest.") == [
+        "Run `pip install . && ls *.? b`.",
+        "Then rest.",
+    ]
 
 
 def test_marks_stay_with_the_sentence_before_them() -> None:
@@ -179,7 +182,12 @@ def test_a_line_that_only_frames_an_answer_is_told_from_one_that_says_something(
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 async def test_a_day_in_german_is_not_cut_behind_its_number(size: int) -> None:
-    found = [s async for s in complete_sentences(_stream([GERMAN[i : i + size] for i in range(0, len(GERMAN), size)]))]
+    found = [
+        s
+        async for s in complete_sentences(
+            _stream([GERMAN[i : i + size] for i in range(0, len(GERMAN), size)])
+        )
+    ]
     assert found == [
         "Seit dem 1. September kostet es 25 Pfund [1].",
         "Er kam am 3.",

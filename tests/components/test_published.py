@@ -32,20 +32,35 @@ async def test_a_preset_shows_what_was_found_in_its_papers_order_and_the_answer_
     stock: Any, preset: str, order: list[str]
 ) -> None:
     stock(TEXTS)
-    model = ScriptedChat(react=lambda m: "fire of Leigo\nmill fires" if "生成" in m[0].text else "Lightning did [1].")
+    model = ScriptedChat(
+        react=lambda m: "fire of Leigo\nmill fires" if "生成" in m[0].text else "Lightning did [1]."
+    )
     with override(writer=model):
         context = Context(preset=preset, mode="llm", corpora=("paragraph",), grade_by="local")
-        state = await astate(QUESTION, context=context, graph=context.preset.replace("-paper", "").replace("-", "_"))
+        state = await astate(
+            QUESTION, context=context, graph=context.preset.replace("-paper", "").replace("-", "_")
+        )
     prompt = model.calls[-1].prompt
     places = [prompt.find(part) for part in order]
     assert -1 not in places and places == sorted(places) and "[1]" not in prompt
     answer = state["answer"]
-    assert answer.text == "Lightning did." and not answer.citations and answer.notes[0].startswith(f"As {preset}")
+    assert (
+        answer.text == "Lightning did."
+        and not answer.citations
+        and answer.notes[0].startswith(f"As {preset}")
+    )
 
 
 def test_knowledge_of_library_and_web_is_recomposed_apart() -> None:
     def strip(n: int, origin: str) -> Any:
-        return {"id": f"{n}", "evidence": f"{n}", "title": "", "text": f"fact {n}", "origin": origin, "score": n / 10}
+        return {
+            "id": f"{n}",
+            "evidence": f"{n}",
+            "title": "",
+            "text": f"fact {n}",
+            "origin": origin,
+            "score": n / 10,
+        }
 
     rows = [[strip(1, "library")], [strip(2, "library")], [strip(3, "web")]]
     given = GenerationInput("Why?", [s for row in rows for s in row], {}, (), True)

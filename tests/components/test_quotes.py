@@ -37,7 +37,9 @@ def bold(quote: Quote) -> list[str]:
 
 
 def test_three_passages_fit_one_page_and_each_is_one_stretch_of_its_text() -> None:
-    texts = [f"The ferry of pier {n} sails at {n} o'clock. " + f"Pier {n} is painted grey. " * 40 for n in range(9)]
+    texts = [
+        f"The ferry of pier {n} sails at {n} o'clock. " + f"Pier {n} is painted grey. " * 40 for n in range(9)
+    ]
     found = quoted("When does the ferry sail?", *texts)
     assert len(found) == QUOTES and sum(len(q.text) for q in found) <= CHARACTERS
     assert all(q.text in q.item.text and q.text.startswith("The ferry of pier") for q in found)
@@ -79,7 +81,9 @@ def test_a_table_is_cited_from_the_heads_that_stand_right_above_its_rows() -> No
         ("It is $sail_1$ to sail.", "How to sail?", ["sail"]),
     ],
 )
-def test_the_words_of_the_question_are_marked_in_all_their_forms(text: str, question: str, marked: list[str]) -> None:
+def test_the_words_of_the_question_are_marked_in_all_their_forms(
+    text: str, question: str, marked: list[str]
+) -> None:
     (quote,) = quoted(question, text)
     assert bold(quote) == marked
 
@@ -134,7 +138,10 @@ def test_what_is_said_in_a_clip_is_not_joined_with_what_it_shows_or_says_later()
     said, shown = "The comet was found.", "The comet of 1889"
     spans = [Span(0, 20, time=(60, 64)), Span(22, 39, time=(60, 90))]
     clip = item(
-        f"{said}\n\n{shown}", corpus="clip", spans=spans, meta={"parts": {"transcript": [0, 20], "screen": [22, 39]}}
+        f"{said}\n\n{shown}",
+        corpus="clip",
+        spans=spans,
+        meta={"parts": {"transcript": [0, 20], "screen": [22, 39]}},
     )
     (quote,) = quotes("When was the comet found?", [[clip]], lambda term: 1.0)
     assert quote.text in (said, shown)
@@ -156,7 +163,9 @@ _ASKED = st.sampled_from(["When does the ferry sail?", "Fare at Osk?", "渡船�
 
 @settings(max_examples=60)
 @given(_TEXTS, _ASKED, st.integers(1, 9))
-def test_a_quote_is_one_piece_of_its_item_below_the_heads_of_its_rows(texts: list[str], question: str, n: int) -> None:
+def test_a_quote_is_one_piece_of_its_item_below_the_heads_of_its_rows(
+    texts: list[str], question: str, n: int
+) -> None:
     read = [[_on_pages(t, f"s{at}", n)] for at, t in enumerate(texts)]
     found = quotes(question, read, lambda term: 1.0)
     assert len({q.item.id for q in found}) == len(found) <= QUOTES
@@ -212,7 +221,14 @@ class At:
 
 
 def row(of: Item, **more: Any) -> Any:
-    found = {"id": of.id, "corpus": of.corpus, "origin": "library", "title": of.title, "text": of.text, "query": "q"}
+    found = {
+        "id": of.id,
+        "corpus": of.corpus,
+        "origin": "library",
+        "title": of.title,
+        "text": of.text,
+        "query": "q",
+    }
     return {**found, "locator": of.locator, "hop": 1, "score": 1.0, "relevance": 0.5, "date": "", **more}
 
 
@@ -228,7 +244,9 @@ async def shown(question: str, held: Sequence[Item], *rows: Any) -> tuple[Answer
 async def test_the_quote_of_a_recording_carries_the_seconds_of_its_words() -> None:
     text = "Welcome to the talk. The comet was found in 1889. Good night."
     spans = [Span(0, 20, time=(60, 64)), Span(21, 49, time=(70, 73)), Span(50, 61, time=(75, 82))]
-    clip = item(text, corpus="clip", locator={"kind": "time", "file": "/t.mp4", "start": 60, "end": 90}, spans=spans)
+    clip = item(
+        text, corpus="clip", locator={"kind": "time", "file": "/t.mp4", "start": 60, "end": 90}, spans=spans
+    )
     page, _ = await shown("When was the comet found?", [clip])
     (cited,) = page.citations
     assert (page.sentences[0].text, cited.quote) == (text, text)

@@ -37,7 +37,11 @@ from ragweave.tests.support.rows import strip
         ('```json\n{"answer": "Norway", "query": null}\n```', [], True),
         ("It was Norway [2].", [], True),
         ("UNKNOWN. No document says where.", [], True),
-        ("Learnt: x [3]. Missing: y.\nQuery: a\nQuery: b\nQuery: a\nQuery: c\nQuery: d", ["a", "b", "c"], False),
+        (
+            "Learnt: x [3]. Missing: y.\nQuery: a\nQuery: b\nQuery: a\nQuery: c\nQuery: d",
+            ["a", "b", "c"],
+            False,
+        ),
         ("<think>Query: a trap</think>Query: founder", ["founder"], False),
     ],
 )
@@ -59,7 +63,12 @@ def test_turns_are_read_in_any_form(reply: str, queries: list[str], enough: bool
 )
 @pytest.mark.parametrize(
     "before",
-    ["", 'Learnt: the file has {"query": "salt"} [1].\n', 'It has {"query": "salt"}. ', "Learnt: the set {a, b [1].\n"],
+    [
+        "",
+        'Learnt: the file has {"query": "salt"} [1].\n',
+        'It has {"query": "salt"}. ',
+        "Learnt: the set {a, b [1].\n",
+    ],
 )
 def test_json_quoted_in_an_answer_is_part_of_it_and_not_the_turn(answer: str, before: str) -> None:
     turn = read_turn(f"{before}Final Answer: {answer}")

@@ -18,7 +18,12 @@ HOP: Any = {"n": 1, "query": "the ferry"}
 
 @pytest.mark.parametrize(
     ("relevance", "unsearched", "query"),
-    [([-0.9, -0.8], True, "the ferry"), ([-0.9, 0.4], True, ""), ([-0.9], False, ""), ([], True, "the ferry")],
+    [
+        ([-0.9, -0.8], True, "the ferry"),
+        ([-0.9, 0.4], True, ""),
+        ([-0.9], False, ""),
+        ([], True, "the ferry"),
+    ],
 )
 async def test_the_same_query_goes_to_other_corpora_only_where_nothing_found_is_relevant(
     relevance: list[float], unsearched: bool, query: str, monkeypatch: pytest.MonkeyPatch

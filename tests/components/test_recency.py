@@ -50,12 +50,16 @@ def weigh(dates: list[datetime | None], relevance: list[float], half_life: float
 
 
 dated = st.lists(
-    st.tuples(st.one_of(st.none(), st.integers(-500, 40_000).map(days_ago)), st.floats(-1, 1)), min_size=1, max_size=12
+    st.tuples(st.one_of(st.none(), st.integers(-500, 40_000).map(days_ago)), st.floats(-1, 1)),
+    min_size=1,
+    max_size=12,
 )
 
 
 @given(dated, st.floats(0.1, 5_000))
-def test_age_never_changes_the_best_relevance(rows: list[tuple[datetime | None, float]], half_life: float) -> None:
+def test_age_never_changes_the_best_relevance(
+    rows: list[tuple[datetime | None, float]], half_life: float
+) -> None:
     dates, relevance = [d for d, _ in rows], [r for _, r in rows]
     after = [faded(r, w) for r, w in zip(relevance, weigh(dates, relevance, half_life), strict=True)]
     assert max(after) == pytest.approx(max(relevance), abs=1e-6)
@@ -63,7 +67,9 @@ def test_age_never_changes_the_best_relevance(rows: list[tuple[datetime | None, 
 
 
 @given(st.floats(-0.99, 1), st.integers(0, 20_000), st.integers(0, 20_000))
-def test_of_two_equally_relevant_items_the_newer_never_ranks_below(relevance: float, one: int, other: int) -> None:
+def test_of_two_equally_relevant_items_the_newer_never_ranks_below(
+    relevance: float, one: int, other: int
+) -> None:
     newer, older = sorted((one, other))
     made = weigh([days_ago(older), days_ago(newer)], [relevance, relevance])
     assert made[1] >= made[0]

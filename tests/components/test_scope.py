@@ -15,7 +15,12 @@ from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.video.places import named_in, seconds, window_of
 from ragweave.models.text import clock
 
-TITLES = ["Stream ciphers: an introduction (lecture 3)", "Block ciphers (lecture 4)", "Café trailer", "Module 3 - talk"]
+TITLES = [
+    "Stream ciphers: an introduction (lecture 3)",
+    "Block ciphers (lecture 4)",
+    "Café trailer",
+    "Module 3 - talk",
+]
 TALKS = ("Module 2 - lecture", "Module 3 - talk", "teaser")
 
 
@@ -32,7 +37,9 @@ TALKS = ("Module 2 - lecture", "Module 3 - talk", "teaser")
         ("Who speaks in lecture 3, lecture 4, module 3 and the Café trailer?", []),
     ],
 )
-def test_recordings_whose_title_or_file_name_stands_in_the_question_are_named(question: str, named: list[str]) -> None:
+def test_recordings_whose_title_or_file_name_stands_in_the_question_are_named(
+    question: str, named: list[str]
+) -> None:
     assert named_in(question, TITLES) == named
 
 
@@ -62,13 +69,17 @@ def test_a_clock_time_reads_back_and_any_window_begins_before_it_ends(at: int, q
 async def library(tmp_path: Path) -> Library:
     """Three recordings of two minutes, a sentence every ten seconds."""
     for name in TALKS:
-        cues = [f"0{n // 6}:{n % 6}0.000 --> 0{n // 6}:{n % 6}8.000\nRemark {n} of {name}." for n in range(12)]
+        cues = [
+            f"0{n // 6}:{n % 6}0.000 --> 0{n // 6}:{n % 6}8.000\nRemark {n} of {name}." for n in range(12)
+        ]
         (tmp_path / f"{name}.vtt").write_text("WEBVTT\n\n" + "\n\n".join(cues))
     await index([tmp_path])
     return await open_library("default")
 
 
-async def test_titles_in_a_question_decide_where_to_look_unless_others_were_asked_for(library: Library) -> None:
+async def test_titles_in_a_question_decide_where_to_look_unless_others_were_asked_for(
+    library: Library,
+) -> None:
     held = {r.title: r.source for r in await library.recordings()}
     for question, titles in (
         ("What is remarked in module 3 - talk?", {TALKS[1]}),

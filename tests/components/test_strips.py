@@ -29,7 +29,9 @@ MODES = ("sentences", "whole")
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("gap", [". ", " ", ""], ids=["sentences", "no sentence end", "no space"])
-def test_an_item_of_fifty_thousand_words_gives_few_strips_and_keeps_what_was_asked(mode: str, gap: str) -> None:
+def test_an_item_of_fifty_thousand_words_gives_few_strips_and_keeps_what_was_asked(
+    mode: str, gap: str
+) -> None:
     filler = [f"Filler{n} stands here" for n in range(16_000)]
     filler[9_000] = "The crane of Vellmouth was repaired by Tolly Brandt"
     text = gap.join(filler)
@@ -40,7 +42,9 @@ def test_an_item_of_fifty_thousand_words_gives_few_strips_and_keeps_what_was_ask
         assert any("Tolly Brandt" in text[a:b] for a, b in spans)
 
 
-@given(st.lists(st.sampled_from([SENTENCE, "Yes.", "x" * 2_500, "茶。" * 900, "\n\n"]), max_size=8), st.data())
+@given(
+    st.lists(st.sampled_from([SENTENCE, "Yes.", "x" * 2_500, "茶。" * 900, "\n\n"]), max_size=8), st.data()
+)
 def test_a_locator_opens_exactly_the_text_of_its_strip(parts: list[str], data: st.DataObject) -> None:
     text = " ".join(parts)
     lines = [Span(m.start(), m.end(), line=n) for n, m in enumerate(re.finditer(r"[^\n]+", text), 1)]
@@ -76,5 +80,7 @@ def test_as_the_paper_has_it_an_item_whose_strips_are_all_too_low_leaves_none() 
 
 
 @pytest.mark.parametrize(("sentences", "strips"), [(1, 1), (2, 1), (3, 1), (6, 2), (7, 2), (8, 3)])
-def test_a_short_passage_is_one_strip_and_a_longer_one_groups_of_three_sentences(sentences: int, strips: int) -> None:
+def test_a_short_passage_is_one_strip_and_a_longer_one_groups_of_three_sentences(
+    sentences: int, strips: int
+) -> None:
     assert len(cut(" ".join([SENTENCE] * sentences), "sentences", "sentence")) == strips

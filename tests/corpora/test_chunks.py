@@ -5,7 +5,9 @@ from __future__ import annotations
 from ragweave.corpora.chunks import Chunk, best_chunks
 from ragweave.models.chat_reply import tokens_of
 
-ONE, TWO, THREE = (Chunk(n, "talk", clips, "word " * 100) for n, clips in (("1", ("a", "b")), ("2", ("c",)), ("3", ())))
+ONE, TWO, THREE = (
+    Chunk(n, "talk", clips, "word " * 100) for n, clips in (("1", ("a", "b")), ("2", ("c",)), ("3", ()))
+)
 
 
 def test_a_chunk_stands_where_its_best_clip_stands_and_once() -> None:

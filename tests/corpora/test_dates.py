@@ -17,7 +17,10 @@ ROWS = (Path(__file__).parent / "golden" / "dates.txt").read_text(encoding="utf-
 @pytest.mark.parametrize("row", ROWS)
 def test_a_date_is_what_the_document_states_and_none_that_it_only_speaks_of(row: str) -> None:
     when, title, stem, language, lines = json.loads(row)
-    blocks = [Block(line.lstrip("# "), "heading" if line[0] == "#" else "text", int(line[0] == "#")) for line in lines]
+    blocks = [
+        Block(line.lstrip("# "), "heading" if line[0] == "#" else "text", int(line[0] == "#"))
+        for line in lines
+    ]
     found = stated(title, blocks, stem, language)
     assert (found.date().isoformat() if found else "") == when
 

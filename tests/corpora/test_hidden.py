@@ -47,8 +47,13 @@ def write(tmp_path: Path) -> Callable[[str, str], Path]:
         "<!-- {} -->",
     ],
 )
-def test_what_nobody_sees_of_a_page_is_left_out_and_counted(write: Callable[[str, str], Path], part: str) -> None:
-    page = f"<html><body><h1>Harbour</h1><p>It opens at six.</p>{part.format(ORDER)}<p>Bring boots.</p></body></html>"
+def test_what_nobody_sees_of_a_page_is_left_out_and_counted(
+    write: Callable[[str, str], Path], part: str
+) -> None:
+    page = (
+        f"<html><body><h1>Harbour</h1><p>It opens at six.</p>{part.format(ORDER)}<p>Bring"
+        " boots.</p></body></html>"
+    )
     parsed = parse(write("harbour.html", page), "html")
     assert [b.text for b in parsed.blocks] == ["Harbour", "It opens at six.", "Bring boots."]
     comment = part.startswith("<!--")
@@ -98,4 +103,6 @@ def test_places_move_with_the_text_when_invisible_characters_go(text: str, a: in
     (block,), count = seen([Block(text, "text", spans=(Span(start, end, 3),))])
     assert count == len(text) - len(block.text)
     kept = [c for c in text[start:end] if c in "ab "]
-    assert [block.text[s.start : s.end] for s in block.spans if s.end > s.start] == (["".join(kept)] if kept else [])
+    assert [block.text[s.start : s.end] for s in block.spans if s.end > s.start] == (
+        ["".join(kept)] if kept else []
+    )

@@ -12,13 +12,21 @@ texts = st.dictionaries(st.sampled_from(PARTS), st.text(max_size=60))
 
 def item(parts, title="", heading=(), name="") -> Item:
     text, ranges = compose(parts)
-    return Item("i", "image", "s", title, text, {"kind": "image"}, heading, meta={"parts": ranges, "name": name})
+    return Item(
+        "i", "image", "s", title, text, {"kind": "image"}, heading, meta={"parts": ranges, "name": name}
+    )
 
 
 def test_parts_stand_in_their_order_and_can_be_told_apart():
     made = item({"around": "It stands at the pier.", "caption": "Figure 1: the mole", "words": "MOLE 1"})
     assert made.text == "Figure 1: the mole\n\nMOLE 1\n\nIt stands at the pier."
-    assert [part(made, name) for name in PARTS] == ["Figure 1: the mole", "", "", "MOLE 1", "It stands at the pier."]
+    assert [part(made, name) for name in PARTS] == [
+        "Figure 1: the mole",
+        "",
+        "",
+        "MOLE 1",
+        "It stands at the pier.",
+    ]
 
 
 @given(texts)
@@ -31,7 +39,9 @@ def test_every_range_holds_its_part_and_chunks_never_leave_the_text(parts):
 
 
 def test_the_caption_weighs_most_then_the_name_then_words_and_surroundings():
-    made = item({"caption": "mole", "alt": "pier", "words": "W", "around": "A"}, "Harbours", ("Brest",), "grand mole")
+    made = item(
+        {"caption": "mole", "alt": "pier", "words": "W", "around": "A"}, "Harbours", ("Brest",), "grand mole"
+    )
     assert columns(made) == ("mole\npier", "Brest\nHarbours\ngrand mole", "W\nA")
 
 

@@ -54,7 +54,8 @@ def test_a_declaration_counts_where_the_bytes_bear_it_out(charset: str, text: st
 
 
 @pytest.mark.parametrize(
-    ("encoding", "text"), [("iso2022_jp", "桟橋は1998年に再建"), ("iso2022_kr", "부두는 1998년에 다시 지어졌다")]
+    ("encoding", "text"),
+    [("iso2022_jp", "桟橋は1998年に再建"), ("iso2022_kr", "부두는 1998년에 다시 지어졌다")],
 )
 def test_iso_2022_is_told_by_its_escapes(encoding: str, text: str) -> None:
     assert decode(text.encode(encoding), A) == text
@@ -65,6 +66,8 @@ def test_colours_of_a_terminal_are_no_encoding() -> None:
     assert decode(b"\x1b[31mred\x1b[0m\x1b(B and plain", A) == "\x1b[31mred\x1b[0m\x1b(B and plain"
 
 
-@given(st.text(alphabet=st.characters(exclude_characters="\0\r", exclude_categories=("Cc", "Cs")), min_size=20))
+@given(
+    st.text(alphabet=st.characters(exclude_characters="\0\r", exclude_categories=("Cc", "Cs")), min_size=20)
+)
 def test_valid_utf_8_is_read_as_it_is(text: str) -> None:
     assert decode(f"plain words first: {text} end".encode(), A) == f"plain words first: {text} end"

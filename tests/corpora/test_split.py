@@ -87,7 +87,8 @@ def test_chunks_cover_a_text_in_order_within_the_limit(text: str, limit: int) ->
 
 def test_short_neighbours_under_one_heading_are_merged_and_long_paragraphs_cut_at_sentence_ends() -> None:
     parsed = Parsed(
-        "T", (*[Block(SENTENCE * 2, "text", line=n) for n in range(1, 7)], Block(SENTENCE * 40, "text", line=9))
+        "T",
+        (*[Block(SENTENCE * 2, "text", line=n) for n in range(1, 7)], Block(SENTENCE * 40, "text", line=9)),
     )
     items = paragraphs("s", "/f.md", parsed)
     assert [n for i in items if not 100 <= (n := size(i.text)) <= 200] == []
@@ -149,7 +150,9 @@ def test_a_long_table_repeats_its_header_and_opens_at_its_own_rows() -> None:
     for n, row in enumerate(rows):
         spans.append(Span(at, at + len(row), 10 + n))
         at += len(row) + 1
-    items = paragraphs("s", "/f.md", Parsed("T", (Block("\n".join(rows), "table", 1, 10, spans=tuple(spans)),)))
+    items = paragraphs(
+        "s", "/f.md", Parsed("T", (Block("\n".join(rows), "table", 1, 10, spans=tuple(spans)),))
+    )
     assert len(items) > 3
     assert all(i.text.startswith("place | height | day\nharbour") for i in items)
     found = [line for i in items for line in i.text.split("\n")[1:]]
@@ -182,7 +185,10 @@ def test_a_long_file_becomes_documents_that_open_at_sections() -> None:
     found = [
         b
         for n in range(12)
-        for b in (Block(f"Chapter {n}", "heading", 1, n * 9 + 1), Block(SENTENCE * 80, "text", line=n * 9 + 3))
+        for b in (
+            Block(f"Chapter {n}", "heading", 1, n * 9 + 1),
+            Block(SENTENCE * 80, "text", line=n * 9 + 3),
+        )
     ]
     parsed = Parsed("T", tuple(found))
     items = paragraphs("s", "/f.md", parsed)
@@ -201,7 +207,9 @@ def test_ids_depend_on_source_corpus_position_and_text_alone() -> None:
     assert first.id != paragraphs("t", "/a.md", parsed)[0].id
     assert first.id != documents("s", "/a.md", parsed)[0].id
     twice = paragraphs(
-        "s", "/a.md", Parsed("T", (Block("H", "heading", 1), *parsed.blocks, Block("I", "heading", 1), *parsed.blocks))
+        "s",
+        "/a.md",
+        Parsed("T", (Block("H", "heading", 1), *parsed.blocks, Block("I", "heading", 1), *parsed.blocks)),
     )
     assert len({i.id for i in twice}) == 2
 
@@ -213,7 +221,9 @@ def test_a_page_locator_boxes_what_lies_on_its_first_page() -> None:
         Span(11, 22, 0, 2, (10, 80, 60, 89)),
         Span(23, 33, 0, 3, (10, 700, 40, 709)),
     )
-    item = paragraphs("s", "/a.pdf", Parsed("T", (Block(text, "text", page=2, bbox=(10, 80, 60, 99), spans=spans),)))[0]
+    item = paragraphs(
+        "s", "/a.pdf", Parsed("T", (Block(text, "text", page=2, bbox=(10, 80, 60, 99), spans=spans),))
+    )[0]
     assert item.locator == {"kind": "page", "file": "/a.pdf", "page": 2, "bbox": [10, 80, 60, 99]}
     assert item.locate(23, 33)["page"] == 3
     assert item.locate(12, 15)["bbox"] == [10, 80, 60, 89]
@@ -230,7 +240,10 @@ def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with
     parsed = parse(tmp_path / "a.xlsx", "xlsx")
     first, second = documents("s", "/a.xlsx", parsed)
     assert (first.heading, second.heading) == (("Members",), ("Fees",))
-    assert {i.meta["part"] for i in paragraphs("s", "/a.xlsx", parsed)} == {first.meta["part"], second.meta["part"]}
+    assert {i.meta["part"] for i in paragraphs("s", "/a.xlsx", parsed)} == {
+        first.meta["part"],
+        second.meta["part"],
+    }
     at = second.text.index("Person 75")
     told = second.locate(at, at + 9)
     assert (told["heading"], told["line"]) == (["Fees"], 77)

@@ -20,7 +20,8 @@ RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
 ALONE = {*"index ask search show sources library graph export doctor keys".split()}
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
-    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set (?!corpora|sentences)"
+    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set"
+    r" (?!corpora|sentences)"
     r"|\$|revoke|library copy|keys (?:edit|rotate|give|logout)"
 )
 """What needs a model, a recording, an export, a service or an id of the reader's own."""
@@ -62,11 +63,13 @@ def test_the_commands_of_a_page_run_one_after_the_other(
         if command.words[0] not in ALONE or command.variables or ELSEWHERE.search(line):
             continue
         assert ragweave(["search", "ferry", "--json"]) == 0
-        (identity, *_) = re.findall(r'"id": "(\w+)', capsys.readouterr().out)
+        identity, *_ = re.findall(r'"id": "(\w+)', capsys.readouterr().out)
         if "--to" in command.words and command.words[0] == "show":
             continue  # only a picture or a recording can be written to a file
         words = [w.replace("~", str(notes)) for w in command.words]
-        words = [{"...": "When does the ferry sail?", "ID": identity, "PATHS": "notes"}.get(w, w) for w in words]
+        words = [
+            {"...": "When does the ferry sail?", "ID": identity, "PATHS": "notes"}.get(w, w) for w in words
+        ]
         assert ragweave(words) in (0, EXIT_ABSTAINED), f"{line}\n{capsys.readouterr().err}"
 
 
@@ -78,6 +81,8 @@ def test_a_script_or_a_target_that_a_page_names_is_there(program: str) -> None:
         if program == "make":
             assert {first, *rest} <= targets, str(command)
         elif first == "-m":
-            assert (ROOT / (rest[0].removeprefix("ragweave.").replace(".", "/") + ".py")).is_file(), str(command)
+            assert (ROOT / (rest[0].removeprefix("ragweave.").replace(".", "/") + ".py")).is_file(), str(
+                command
+            )
         else:
             assert (ROOT / first).is_file(), str(command)

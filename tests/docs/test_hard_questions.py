@@ -12,14 +12,18 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (BENCHMARKS / "hard" / name).read_text(encoding="utf-8").splitlines()]
+    return [
+        json.loads(line) for line in (BENCHMARKS / "hard" / name).read_text(encoding="utf-8").splitlines()
+    ]
 
 
 QUESTIONS = rows_of("questions.jsonl")
 
 
 @pytest.mark.parametrize("row", QUESTIONS, ids=lambda row: row["id"])
-def test_a_hard_question_lacks_the_decisive_word_of_the_passage_that_a_file_holds(row: dict[str, Any]) -> None:
+def test_a_hard_question_lacks_the_decisive_word_of_the_passage_that_a_file_holds(
+    row: dict[str, Any],
+) -> None:
     file = BENCHMARKS / row["library"] / "library" / row["file"]
     assert row["decisive"].casefold() not in row["question"].casefold()
     if file.suffix in (".md", ".txt", ".eml", ".log"):

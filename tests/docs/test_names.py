@@ -31,7 +31,9 @@ def test_every_setting_that_a_page_names_is_in_the_table_of_settings(page: Path)
     table = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     known = set(re.findall(r"`(RAGWEAVE_\w+)`", table))
     known |= {
-        f"{role}_{end}" for role in re.findall(r"`(RAGWEAVE_\w+)`, `_URL`, `_KEY`", table) for end in ("URL", "KEY")
+        f"{role}_{end}"
+        for role in re.findall(r"`(RAGWEAVE_\w+)`, `_URL`, `_KEY`", table)
+        for end in ("URL", "KEY")
     }
     named = set(re.findall(r"\bRAGWEAVE_[A-Z_]+[A-Z]\b(?!\*)", page.read_text(encoding="utf-8")))
     # The data sets of the checks, a variable of another program's file, and one of a single command.

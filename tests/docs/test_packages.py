@@ -12,7 +12,8 @@ from ragweave.tests.docs.pages import ROOT
 NINE = "langgraph langchain langchain_openai langchain_community chromadb tavily transformers moviepy networkx".split()
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 ROWS = {
-    row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| `([\w/]+\.py)` \| .* \| `([\w/]+\.py)::(\w+)` \|$", PAGE, re.M)
+    row[0]: row[1:]
+    for row in re.findall(r"^\| (\w+) \| `([\w/]+\.py)` \| .* \| `([\w/]+\.py)::(\w+)` \|$", PAGE, re.M)
 }
 
 

@@ -15,7 +15,9 @@ from ragweave.graphs.video_rag import build_retrieval
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
 ROWS = [
-    [cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if "::test_" in line
+    [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if "::test_" in line
 ]
 
 

@@ -7,12 +7,25 @@ import pytest
 
 from ragweave.components import exam
 from ragweave.components.evidence import Strip
-from ragweave.evals.check import bound, cases, checked, grouped, measured, read, right_sentences, write, written
+from ragweave.evals.check import (
+    bound,
+    cases,
+    checked,
+    grouped,
+    measured,
+    read,
+    right_sentences,
+    write,
+    written,
+)
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, planted
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat, checkers
 
-HOUSE = "The keeper of the light is Ada Quill. She gets 40 euros since 3 May 1931. Her helper Jo Reef gets 25 euros."
+HOUSE = (
+    "The keeper of the light is Ada Quill. She gets 40 euros since 3 May 1931. Her helper Jo Reef gets 25"
+    " euros."
+)
 BOAT = "The ferry sails on Monday at 9:30. Bert Osk is the captain of the ferry since 1950 and gets 60 euros."
 
 
@@ -25,7 +38,9 @@ def strip(name: str, text: str) -> Strip:
 
 def said(n: int, text: str) -> CheckedSentence:
     house, boat = strip("house", HOUSE), strip("boat", BOAT)
-    return CheckedSentence(f"q{n}:0", RIGHT, text, "Who is the keeper?", (house,), (house, boat), ("/house.md",))
+    return CheckedSentence(
+        f"q{n}:0", RIGHT, text, "Who is the keeper?", (house,), (house, boat), ("/house.md",)
+    )
 
 
 TEXT = "The keeper is Ada Quill, who gets 40 euros since 3 May 1931."
@@ -90,7 +105,9 @@ async def test_the_written_answers_are_read_by_the_products_own_check() -> None:
     assert figures["planted shown as right"] == 0 and figures["right not verified"] <= 0.06
 
 
-@pytest.mark.parametrize(("errors", "of", "most"), [(0, 60, 0.0487), (0, 0, 1.0), (1, 1, 1.0), (2, 40, 0.1490)])
+@pytest.mark.parametrize(
+    ("errors", "of", "most"), [(0, 60, 0.0487), (0, 0, 1.0), (1, 1, 1.0), (2, 40, 0.1490)]
+)
 def test_the_bound_is_the_rate_that_so_few_errors_allow(errors: int, of: int, most: float) -> None:
     assert bound(errors, of) == pytest.approx(most, abs=2e-3)
 

@@ -20,14 +20,21 @@ def test_none_is_relevant_reads_the_highest_floor() -> None:
 
 
 def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
-    found = bm25([Passage("", "the cat sat"), Passage("", "the ferry left"), Passage("", "the dog sat")])("the ferry")
+    found = bm25([Passage("", "the cat sat"), Passage("", "the ferry left"), Passage("", "the dog sat")])(
+        "the ferry"
+    )
     assert found.argmax() == 1
 
 
 @pytest.mark.data
-def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(data_dir: Path, tmp_path: Path) -> None:
+def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(
+    data_dir: Path, tmp_path: Path
+) -> None:
     again = train(data_dir, tmp_path / "again.json")
-    assert json.loads((tmp_path / "again.json").read_text())["trained_on"] == json.loads(HEAD.read_text())["trained_on"]
+    assert (
+        json.loads((tmp_path / "again.json").read_text())["trained_on"]
+        == json.loads(HEAD.read_text())["trained_on"]
+    )
     asked = hotpot(data_dir)[:20]
     passages = [p for a in asked for p in a.passages]
     idf, near = idf_of(passages), Nearness(passages)

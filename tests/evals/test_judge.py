@@ -16,7 +16,10 @@ from ragweave.models.chat import chat, override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.tests.support import ScriptedChat
 
-CASES = [Case("1", "Why?", "the long good answer", "the bad one"), Case("2", "How?", "good too", "bad too", "x")]
+CASES = [
+    Case("1", "Why?", "the long good answer", "the bad one"),
+    Case("2", "How?", "good too", "bad too", "x"),
+]
 
 
 def shown(prompt: str) -> tuple[str, str]:
@@ -63,7 +66,9 @@ async def test_a_score_is_given_against_the_baseline_that_stands_first() -> None
 @pytest.mark.parametrize(
     "bad", [{"overall": {"winner": "1"}}, {a: {"winner": "tie"} for a in ASPECTS}, "no json at all"]
 )
-async def test_a_verdict_that_cannot_be_read_is_asked_for_a_bounded_number_of_times_and_left_out(bad: Any) -> None:
+async def test_a_verdict_that_cannot_be_read_is_asked_for_a_bounded_number_of_times_and_left_out(
+    bad: Any,
+) -> None:
     model = ScriptedChat(react=lambda messages: bad)
     found = await judged(model, cases=CASES[:1])
     assert found[0].unread == 2 and not found[0].marks
@@ -94,7 +99,16 @@ def test_answers_are_joined_by_the_id_of_their_question(tmp_path: Path) -> None:
 
 def test_the_command_judges_prints_the_control_and_writes_flat_figures(tmp_path: Path) -> None:
     a, b = answers(tmp_path / "a.jsonl", "good", "good as well"), answers(tmp_path / "b.jsonl", "bad", "poor")
-    given = ["eval", "judge", str(a), str(b), "--work", str(tmp_path / "w"), "--json", str(tmp_path / "j.json")]
+    given = [
+        "eval",
+        "judge",
+        str(a),
+        str(b),
+        "--work",
+        str(tmp_path / "w"),
+        "--json",
+        str(tmp_path / "j.json"),
+    ]
     with override(judge=says(lambda first, second: "1" if "good" in first else "2")):
         done = CliRunner().invoke(cli.app, given)
     assert done.exit_code == 0, done.output

@@ -16,10 +16,32 @@ from ragweave.evals.runner import Runner
 from ragweave.models.errors import InputError
 
 ITEMS: list[dict[str, Any]] = [
-    {"kind": "paragraph", "id": "lease", "title": "Lease", "text": "The lease of the flat was signed on 3 May 2019."},
-    {"kind": "paragraph", "id": "pump", "title": "Pump", "text": "The pump in the cellar was built in Tartu."},
-    {"kind": "image", "id": "boiler", "title": "Boiler", "caption": "A red valve above the grey boiler in the photo."},
-    {"kind": "clip", "id": "tour", "transcript": "Now we bleed the radiator.", "file": "t.mp4", "start": 5, "end": 9},
+    {
+        "kind": "paragraph",
+        "id": "lease",
+        "title": "Lease",
+        "text": "The lease of the flat was signed on 3 May 2019.",
+    },
+    {
+        "kind": "paragraph",
+        "id": "pump",
+        "title": "Pump",
+        "text": "The pump in the cellar was built in Tartu.",
+    },
+    {
+        "kind": "image",
+        "id": "boiler",
+        "title": "Boiler",
+        "caption": "A red valve above the grey boiler in the photo.",
+    },
+    {
+        "kind": "clip",
+        "id": "tour",
+        "transcript": "Now we bleed the radiator.",
+        "file": "t.mp4",
+        "start": 5,
+        "end": 9,
+    },
 ]
 QUESTIONS = [
     MixedQuestion("1", "When was the lease of the flat signed?", "paragraph", ("lease",)),
@@ -57,5 +79,7 @@ def test_no_question_over_the_public_data_is_the_text_that_is_indexed_for_it(dat
         for gold in q.gold:
             row = rows[gold]
             assert row["kind"] == q.corpus
-            text = " ".join(str(row.get(k, "")) for k in ("title", "text", "caption", "transcript")).casefold()
+            text = " ".join(
+                str(row.get(k, "")) for k in ("title", "text", "caption", "transcript")
+            ).casefold()
             assert q.text.casefold().strip(" ?.") not in text

@@ -27,7 +27,9 @@ TEXTS = {
 }
 QUESTIONS = [
     Question("1", "Where does the pump stand?", ("cellar",), gold=("pump.md",), kind="one"),
-    Question("2", "Who founded the company that built the pump?", ("Mart Saar",), gold=("orlow.md",), kind="two"),
+    Question(
+        "2", "Who founded the company that built the pump?", ("Mart Saar",), gold=("orlow.md",), kind="two"
+    ),
     Question("3", "What is the capital of Peru?", (), answerable=False, kind="absent"),
 ]
 
@@ -54,7 +56,9 @@ async def read(home: Path, tmp_path: Path) -> AsyncIterator[None]:
 
 
 @pytest.mark.parametrize("off", ["", *(name for name in OFF if name not in NODE_OF)])
-async def test_every_node_can_be_left_out_and_the_second_fact_needs_a_second_round(read: None, off: Off | str) -> None:
+async def test_every_node_can_be_left_out_and_the_second_fact_needs_a_second_round(
+    read: None, off: Off | str
+) -> None:
     context = Context(mode="llm", top_k=1, check_by="off")
     left = without(agent.build(), check_off([off] if off else [])).compile()
     answer = (await left.ainvoke({"question": QUESTIONS[1].text}, context=context))["answer"]
@@ -71,7 +75,13 @@ async def test_without_other_words_a_search_that_found_nothing_sure_still_ends(r
 
 def questions_file(folder: Path) -> Path:
     rows: list[dict[str, Any]] = [
-        {"id": q.id, "question": q.text, "answers": list(q.answers), "gold_files": list(q.gold), "kind": q.kind}
+        {
+            "id": q.id,
+            "question": q.text,
+            "answers": list(q.answers),
+            "gold_files": list(q.gold),
+            "kind": q.kind,
+        }
         | ({} if q.answerable else {"answerable": False})
         for q in QUESTIONS
     ]
@@ -88,7 +98,14 @@ def test_answers_are_counted_on_a_folder_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     for name, text in TEXTS.items():
         (tmp_path / "files" / name).write_text(text)
-    given = ["--folder", tmp_path / "files", "--questions", questions_file(tmp_path), "--work", tmp_path / "work"]
+    given = [
+        "--folder",
+        tmp_path / "files",
+        "--questions",
+        questions_file(tmp_path),
+        "--work",
+        tmp_path / "work",
+    ]
     done = command("answers", *given, "--json", tmp_path / "b.json")
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "b.json").read_text())
@@ -104,7 +121,9 @@ async def test_without_selection_every_part_of_a_page_is_kept(
     corpora_settings.cache_clear()
     kept = {}
     for off in ([], ["select"]):
-        judge = ScriptedChat(react=lambda m: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 9)]})
+        judge = ScriptedChat(
+            react=lambda m: {"verdicts": [{"n": n, "verdict": "irrelevant"} for n in range(1, 9)]}
+        )
         with override(judge=judge, writer=ScriptedChat(react=lambda messages: "UNKNOWN")):
             context = Context(preset="crag-paper", grade_by="llm", web="auto", top_k=1)
             built = without(crag.build(), off)  # type: ignore[arg-type]

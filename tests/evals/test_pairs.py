@@ -18,8 +18,20 @@ ROWS = [
         "label": 1,
     },
     {"qid": "1", "question": "When was it built?", "title": "Bread", "passage": "Rye is milled.", "label": 0},
-    {"qid": "2", "question": "Who baked the bread?", "title": "Bread", "passage": "Jon baked the bread.", "label": 1},
-    {"qid": "2", "question": "Who baked the bread?", "title": "Tower", "passage": "It has steps.", "label": -1},
+    {
+        "qid": "2",
+        "question": "Who baked the bread?",
+        "title": "Bread",
+        "passage": "Jon baked the bread.",
+        "label": 1,
+    },
+    {
+        "qid": "2",
+        "question": "Who baked the bread?",
+        "title": "Tower",
+        "passage": "It has steps.",
+        "label": -1,
+    },
 ]
 
 

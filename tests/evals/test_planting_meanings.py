@@ -12,11 +12,19 @@ from ragweave.evals.planting_meanings import MEANINGS
 
 
 def strip(name: str, text: str) -> Strip:
-    made: Any = {"id": f"{name}#0", "evidence": name, "text": text, "title": name, "locator": {"file": f"/{name}.md"}}
+    made: Any = {
+        "id": f"{name}#0",
+        "evidence": name,
+        "text": text,
+        "title": name,
+        "locator": {"file": f"/{name}.md"},
+    }
     return {**made, "origin": "library", "query": "", "hop": 1, "score": 1.0}
 
 
-TABLE = "Ship | Tons | Masts\nKestrel | 85 | 3\nThe ferry ran from Ostby to the pier. The keeper hired Ada Quill."
+TABLE = (
+    "Ship | Tons | Masts\nKestrel | 85 | 3\nThe ferry ran from Ostby to the pier. The keeper hired Ada Quill."
+)
 
 
 def said(text: str) -> CheckedSentence:

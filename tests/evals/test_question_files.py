@@ -20,11 +20,23 @@ def lines(path: Path, *rows: Any) -> Path:
 
 
 def test_video_mme_and_lvbench_rows_are_multiple_choice(tmp_path: Path) -> None:
-    mme = {"question_id": "601-1", "question": "What is shown?", "options": ["A. A cat.", "B. A dog."], "answer": "B"}
+    mme = {
+        "question_id": "601-1",
+        "question": "What is shown?",
+        "options": ["A. A cat.", "B. A dog."],
+        "answer": "B",
+    }
     (q,) = read_questions(lines(tmp_path / "mme.jsonl", {**mme, "task_type": "Recognition"}))
     assert (q.id, q.letter, q.kind, q.scored) == ("601-1", "B", "Recognition", True)
     assert q.text == "What is shown?\nA. A cat.\nB. A dog."
-    qa = [{"uid": 7, "question": "Who wins?\n(A) Red\n(B) Blue\n(C) Nobody", "answer": "C", "time_reference": "00:10"}]
+    qa = [
+        {
+            "uid": 7,
+            "question": "Who wins?\n(A) Red\n(B) Blue\n(C) Nobody",
+            "answer": "C",
+            "time_reference": "00:10",
+        }
+    ]
     (q,) = read_questions(lines(tmp_path / "lv.jsonl", {"key": "abc", "type": "sport", "qa": qa}))
     assert (q.id, q.letter, q.kind) == ("7", "C", "sport")
 
@@ -43,14 +55,19 @@ def test_a_multiple_choice_is_scored_by_its_letter(tmp_path: Path, said: str, ve
     row = {"id": "1", "question": "What?", "options": ["A cat.", "A dog."], "answer": "b"}
     (q,) = read_questions(lines(tmp_path / "q.jsonl", row))
     sentences = (Sentence(text=said, support="verified"),) if said else ()
-    assert AnswerVerdict(q, Answer(text=said, sentences=sentences, abstained=not said), 0.1).verdict == verdict
+    assert (
+        AnswerVerdict(q, Answer(text=said, sentences=sentences, abstained=not said), 0.1).verdict == verdict
+    )
 
 
 @pytest.mark.parametrize(
     ("row", "why"),
     [
         ({"question_id": "1", "question": "What?", "options": ["x", "y"]}, "no multiple choice"),
-        ({"question_id": "1", "question": "What?", "options": ["x", "y"], "answer": "D"}, "not the letter of one"),
+        (
+            {"question_id": "1", "question": "What?", "options": ["x", "y"], "answer": "D"},
+            "not the letter of one",
+        ),
         ({"question_id": "1", "question": "What?", "options": ["x"], "answer": "A"}, "no options"),
         ({"qa": ["x"]}, "no multiple choice"),
         ({"question": "What?"}, "has no id"),

@@ -11,7 +11,11 @@ from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, re
 from ragweave.models.errors import InputError
 
 PASSAGES = [
-    {"id": "a", "title": "Corvane Observatory", "text": "The Corvane Observatory was opened in 1931 on Mount Helder."},
+    {
+        "id": "a",
+        "title": "Corvane Observatory",
+        "text": "The Corvane Observatory was opened in 1931 on Mount Helder.",
+    },
     {"id": "b", "title": "Rye bread", "text": "Rye bread is baked at 250 degrees for ten minutes."},
     {"_id": "c", "text": "The Ostrander Works were founded by Ada Ostrander in 1889."},
 ]

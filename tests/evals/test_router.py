@@ -7,7 +7,9 @@ QUESTIONS = ["What colour is the car in the photo?", "Summarise the whole webina
 
 def decision(label, confidence, ms=1.0, calls=0):
     rest = (1 - confidence) / (len(LABELS) - 1)
-    return r.RouterDecision({k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls)
+    return r.RouterDecision(
+        {k: confidence if k == label else rest for k in LABELS}, label, confidence, ms, calls
+    )
 
 
 async def test_the_models_word_counts_and_an_unreadable_one_falls_back_to_the_head():

@@ -71,16 +71,28 @@ PASSAGES += [{"id": "b", "title": "Rye", "text": "Rye is milled in autumn."}]
 
 
 def router(folder: Path) -> list[str]:
-    rows = [{"query": q, "label": "image"} for q in ("What colour is the car in the photo?", "And the bus?", "A map?")]
+    rows = [
+        {"query": q, "label": "image"}
+        for q in ("What colour is the car in the photo?", "And the bus?", "A map?")
+    ]
     return ["router", "--data", written(folder / "d.jsonl", rows)]
 
 
 def retrieval(folder: Path) -> list[str]:
     asked = [
-        {"id": str(n), "question": q, "gold": ["a"]} for n, q in enumerate(("Where is the pump?", "Pump?", "Rye?"))
+        {"id": str(n), "question": q, "gold": ["a"]}
+        for n, q in enumerate(("Where is the pump?", "Pump?", "Rye?"))
     ]
     corpus = written(folder / "c.jsonl", PASSAGES)
-    return ["retrieval", "--corpus", corpus, "--queries", written(folder / "q.jsonl", asked), "--method", "hybrid"]
+    return [
+        "retrieval",
+        "--corpus",
+        corpus,
+        "--queries",
+        written(folder / "q.jsonl", asked),
+        "--method",
+        "hybrid",
+    ]
 
 
 def evaluator(folder: Path) -> list[str]:
@@ -96,7 +108,10 @@ def answers(folder: Path) -> list[str]:
     (folder / "files").mkdir()
     for p in PASSAGES:
         (folder / "files" / f"{p['id']}.md").write_text(p["text"], encoding="utf-8")
-    asked = [{"id": str(n), "question": q, "answers": ["cellar"]} for n, q in enumerate(("Where?", "Pump?", "Rye?"))]
+    asked = [
+        {"id": str(n), "question": q, "answers": ["cellar"]}
+        for n, q in enumerate(("Where?", "Pump?", "Rye?"))
+    ]
     return ["answers", "--folder", str(folder / "files"), "--questions", written(folder / "q.jsonl", asked)]
 
 

@@ -65,7 +65,9 @@ def library(stock: Any) -> None:
 def job(folder: Path, rows: list[dict[str, Any]], **options: Any) -> SynthesisJob:
     questions = folder / "questions.jsonl"
     questions.write_text("".join(json.dumps(r) + "\n" for r in rows), encoding="utf-8")
-    return SynthesisJob(questions, folder / "out" / "data.jsonl", settings=SynthesisSettings(passages=1), **options)
+    return SynthesisJob(
+        questions, folder / "out" / "data.jsonl", settings=SynthesisSettings(passages=1), **options
+    )
 
 
 async def run(made: SynthesisJob, model: ScriptedChat) -> Any:
@@ -110,7 +112,10 @@ async def test_walk_keeps_the_first_query_whose_documents_hold_a_part_of_the_ans
     [
         ({"answer": lambda n: "Sweden"}, "the final answer differs from the gold answer"),
         (
-            {"reason": lambda n: "However, I must find more.", "queries": lambda n: f"Norway {next(NUMBERS)}"},
+            {
+                "reason": lambda n: "However, I must find more.",
+                "queries": lambda n: f"Norway {next(NUMBERS)}",
+            },
             "still asking after the last round",
         ),
         ({"reason": lambda n: ""}, "the teacher said nothing"),
@@ -145,7 +150,15 @@ async def test_second_run_asks_no_model_about_what_is_finished(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", '"x"', "[1]", '{"id": "a"}', '{"id": "a", "question": "q"}', '{"question": "q", "answers": ["a"]}'],
+    [
+        "",
+        "{",
+        '"x"',
+        "[1]",
+        '{"id": "a"}',
+        '{"id": "a", "question": "q"}',
+        '{"question": "q", "answers": ["a"]}',
+    ],
 )
 def test_unusable_question_files_are_refused_with_a_sentence(tmp_path: Path, text: str) -> None:
     file = tmp_path / "q.jsonl"

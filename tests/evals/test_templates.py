@@ -17,5 +17,7 @@ def test_a_broken_grammar_names_its_line(tmp_path, line):
 
 def test_no_template_question_stands_in_the_probe_set():
     probe = [r.query for r in read_routed(GRAMMAR.parent / "router_probe.jsonl", LABELS)]
-    made, written = ({tuple(words(t)) for t in texts} for texts in ([t.query for t in template_questions()], probe))
+    made, written = (
+        {tuple(words(t)) for t in texts} for texts in ([t.query for t in template_questions()], probe)
+    )
     assert len(made & written) <= 8, made & written

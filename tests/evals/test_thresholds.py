@@ -31,7 +31,8 @@ def test_what_is_promised_holds_on_the_pairs_it_was_read_off(
 
 
 @pytest.mark.parametrize(
-    ("present", "absent"), [([], [0.1]), ([0.1], []), ([], []), ([float("nan")], [0.1]), ([0.1], [float("inf")])]
+    ("present", "absent"),
+    [([], [0.1]), ([0.1], []), ([], []), ([float("nan")], [0.1]), ([0.1], [float("inf")])],
 )
 def test_scores_that_decide_nothing_are_refused(present: list[float], absent: list[float]) -> None:
     with pytest.raises(InputError):
@@ -47,7 +48,10 @@ def pairs(folder: Path, rows: list[Any]) -> Path:
 ROWS = [
     {"question": f"When was the {name} opened?", "title": name, "passage": text.format(name), "label": label}
     for name in ("mill", "harbour", "school", "bridge")
-    for text, label in (("The {} was opened in 1931 by the mayor.", 1), ("Bread is baked near the {} at dawn.", 0))
+    for text, label in (
+        ("The {} was opened in 1931 by the mayor.", 1),
+        ("Bread is baked near the {} at dawn.", 0),
+    )
 ]
 
 

@@ -35,7 +35,9 @@ JUDGED = {"question": "who", "passage": "it is she", "label": 1}
         ([], "holds no rows"),
     ],
 )
-def test_a_router_file_that_cannot_be_trained_on_is_explained(tmp_path: Path, rows: list[Any], message: str) -> None:
+def test_a_router_file_that_cannot_be_trained_on_is_explained(
+    tmp_path: Path, rows: list[Any], message: str
+) -> None:
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         router_rows(file(tmp_path, *rows))
 
@@ -59,7 +61,9 @@ def test_an_evaluator_file_that_cannot_be_trained_on_is_explained(
         evaluator_rows(file(tmp_path, *rows))
 
 
-@given(st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5))
+@given(
+    st.lists(st.integers(0, 9), min_size=20, max_size=60).filter(lambda g: len(set(g)) > 1), st.integers(0, 5)
+)
 def test_no_question_is_on_both_sides(groups: list[int], seed: int) -> None:
     rows = [LabelledText(str(i), 0, str(g)) for i, g in enumerate(groups)]
     kept, held = split(rows, 0.1, seed, whole=True)

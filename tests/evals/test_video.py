@@ -32,6 +32,8 @@ async def test_questions_are_asked_of_a_folder_with_subtitles(tmp_path: Path, ho
     row = {"id": 1, "question": "Who found the comet?", "answers": ["Ostrander"], "videos": ["talk"], "t": 3}
     (data / "qa.jsonl").write_text(json.dumps(row), encoding="utf-8")
     library = await prepare(data, tmp_path / "work", subtitles=True)
-    outcomes = await ask_all(graph, read_asked(data / "qa.jsonl"), Context(library=library, mode="extractive"))
+    outcomes = await ask_all(
+        graph, read_asked(data / "qa.jsonl"), Context(library=library, mode="extractive")
+    )
     found = figures(outcomes)
     assert found["contains_gold"] == found["time_within_15s"] == found["retrieved_within_15s"] == 1.0

@@ -1,7 +1,9 @@
-"""Asks many questions in one process by the public API alone. Reads a job from standard input, prints answers as JSON.
+"""Asks many questions in one process by the public API alone.
 
-A job: `paths` to index, `conversations` (lists of turns; the last answer is printed), `mode`, what the model `knows`.
-"""
+Reads a job from standard input, prints answers as JSON.
+
+A job: `paths` to index, `conversations` (lists of turns; the last answer is printed), `mode`, what the model
+`knows`."""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ def main() -> None:
     if job["mode"] == "llm":
         model = Model(job["knows"])
         # Set before the import, so that nothing has read its settings yet. A kept reply would hide a call.
-        os.environ |= {"RAGWEAVE_CHAT": "golden", "RAGWEAVE_CHAT_URL": model.url, "RAGWEAVE_CHAT_CACHE": "false"}
+        os.environ |= {
+            "RAGWEAVE_CHAT": "golden",
+            "RAGWEAVE_CHAT_URL": model.url,
+            "RAGWEAVE_CHAT_CACHE": "false",
+        }
         os.environ |= {"RAGWEAVE_CHAT_KEY": "none", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     from langgraph.checkpoint.memory import InMemorySaver
 

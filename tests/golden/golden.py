@@ -1,9 +1,8 @@
 """What Ragweave says today, set against what was recorded: a net under changes that are meant to change nothing.
 
-`make golden` compares and exits with 1 where anything differs; `make golden-record` writes the recordings anew, for a
-change that is meant (look at the diff first). Only the commands and the public API are used, so that every module may
-be moved or renamed. A section whose public data is absent is skipped, and says so.
-"""
+`make golden` compares and exits with 1 where anything differs; `make golden-record` writes the recordings
+anew, for a change that is meant (look at the diff first). Only the commands and the public API are used, so
+that every module may be moved or renamed. A section whose public data is absent is skipped, and says so."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", ROOT.parent / "shared" / "data")).resolve()
 ASKED: dict[str, Any] = json.loads((HERE / "questions.json").read_text(encoding="utf-8"))
-# One date for every file that is indexed: a file's own time decides between versions, and a checkout sets it anew.
-# What is left is the clock itself, which tells whether a year that a question names is over.
+# One date for every file that is indexed: a file's own time decides between versions, and a checkout sets it
+# anew. What is left is the clock itself, which tells whether a year that a question names is over.
 FILED = 1_764_288_000
 Entries = dict[str, Any]
 
@@ -38,7 +37,9 @@ class Skipped(Exception):
 def data(name: str) -> Path:
     """Return the folder of a public data set."""
     if not (DATA / name).is_dir():
-        raise Skipped(f"the public data set {name} is not beside the project; set RAGWEAVE_DATA to its folder")
+        raise Skipped(
+            f"the public data set {name} is not beside the project; set RAGWEAVE_DATA to its folder"
+        )
     return DATA / name
 
 
@@ -47,9 +48,16 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_") and k != "TAVILY_API_KEY"}
+        self.env = {
+            k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_") and k != "TAVILY_API_KEY"
+        }
         # Wide, so that the length of the folder's name breaks no line.
-        self.env |= {"RAGWEAVE_HOME": str(folder / "home"), "COLUMNS": "1000", "NO_COLOR": "1", "TERM": "dumb"}
+        self.env |= {
+            "RAGWEAVE_HOME": str(folder / "home"),
+            "COLUMNS": "1000",
+            "NO_COLOR": "1",
+            "TERM": "dumb",
+        }
         self.env |= {"PYTHONUTF8": "1", "LANGSMITH_TRACING": "false", "ANONYMIZED_TELEMETRY": "False"}
 
     def copy(self, source: Path, name: str) -> Path:
@@ -80,9 +88,16 @@ class Desk:
         """Run a command of Ragweave."""
         return self.start([str(Path(sys.executable).parent / "ragweave"), *argv], typed)
 
-    def ask(self, paths: list[Path], conversations: list[list[str]], mode: str, library: str) -> list[dict[str, Any]]:
+    def ask(
+        self, paths: list[Path], conversations: list[list[str]], mode: str, library: str
+    ) -> list[dict[str, Any]]:
         """Index folders and ask the questions in one process, for a process each would cost seconds each."""
-        job = {"paths": [str(p) for p in paths], "conversations": conversations, "mode": mode, "library": library}
+        job = {
+            "paths": [str(p) for p in paths],
+            "conversations": conversations,
+            "mode": mode,
+            "library": library,
+        }
         job["knows"] = ASKED["knows"]
         done = self.start([sys.executable, str(HERE / "asking.py")], json.dumps(job))
         answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -97,7 +112,11 @@ class Desk:
         text = text.replace(str(self.folder.resolve()) + "/", "").replace(str(self.folder) + "/", "")
         text = re.sub(r"\b\d+(\.\d+)? m?s\b", "T s", text)
         text = re.sub(r"\b[0-9a-f]{24}\b|\b[0-9a-f]{8}\b(?=  )|\b\d{8}-[0-9a-f]{6}\b", "ID", text)
-        return [re.sub(r"\s{2,}", "  ", line.rstrip()) for line in text.splitlines() if line.strip() not in ("", "ID")]
+        return [
+            re.sub(r"\s{2,}", "  ", line.rstrip())
+            for line in text.splitlines()
+            if line.strip() not in ("", "ID")
+        ]
 
 
 def place(locator: dict[str, Any]) -> str:
@@ -149,8 +168,14 @@ def examples(desk: Desk) -> Entries:
     found: Entries = {" > ".join(q): brief(a) for q, a in zip(ASKED["examples"], answers, strict=True)}
     for query in ASKED["search"]:
         done = desk.ragweave("search", query, "--json", "--top-k", "6")
-        rows = json.loads(done.stdout) if done.stdout.startswith("[") else [{"corpus": done.stderr, "locator": {}}]
-        found[f"search {query}"] = [f"{r['corpus']} {place(r['locator'])} {r.get('relevance', 0):.2f}" for r in rows]
+        rows = (
+            json.loads(done.stdout)
+            if done.stdout.startswith("[")
+            else [{"corpus": done.stderr, "locator": {}}]
+        )
+        found[f"search {query}"] = [
+            f"{r['corpus']} {place(r['locator'])} {r.get('relevance', 0):.2f}" for r in rows
+        ]
     one = desk.ragweave("ask", ASKED["examples"][0][0], "--json", "--mode", "extractive")
     found["ask --json"] = {"exit": one.returncode, **brief(json.loads(one.stdout))}
     return found
@@ -194,9 +219,16 @@ def compare(name: str, old: Entries, new: Entries) -> bool:
     """Print how many entries are the same and how the others differ."""
     differ = [k for k in {**old, **new} if old.get(k) != new.get(k)]
     for key in differ:
-        sides = [json.dumps(x[key], ensure_ascii=False, indent=1).splitlines() if key in x else [] for x in (old, new)]
+        sides = [
+            json.dumps(x[key], ensure_ascii=False, indent=1).splitlines() if key in x else []
+            for x in (old, new)
+        ]
         print(f"--- {name}: {key}")
-        print("\n".join(x for x in difflib.unified_diff(*sides, lineterm="", n=1) if x[:2] not in ("--", "++", "@@")))
+        print(
+            "\n".join(
+                x for x in difflib.unified_diff(*sides, lineterm="", n=1) if x[:2] not in ("--", "++", "@@")
+            )
+        )
     print(f"{name}: same {len({**old, **new}) - len(differ)} of {len({**old, **new})}")
     return not differ
 

@@ -1,9 +1,10 @@
 """A chat model without a mind: speaks the OpenAI chat protocol, by rules that no wording of a prompt changes.
 
-It knows of each question which words its answer `holds`, and replies with the sentence that has them once it is shown
-one: so it tells whether the passage reached the model. A form that is demanded is filled; where corpora are named as
-labels it says `paragraph`. `alone` is a follow-up in full, `says` is made up, `query` is what it looks for.
-"""
+It knows of each question which words its answer `holds`, and replies with the sentence that has them once it
+is shown
+one: so it tells whether the passage reached the model. A form that is demanded is filled; where corpora are
+named as labels it says `paragraph`. `alone` is a follow-up in full, `says` is made up, `query` is what it
+looks for."""
 
 from __future__ import annotations
 

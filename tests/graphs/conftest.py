@@ -15,7 +15,8 @@ from ragweave.tests.support.reading import honest
 from ragweave.tests.support.talks import KITCHEN, TALK, vtt
 
 TEXTS = {
-    "observatory.md": """# Corvane Observatory
+    "observatory.md": (
+        """# Corvane Observatory
 
 The Corvane Observatory stands on Mount Helder at 2,310 metres. It was opened in 1931. Its main telescope was built by
 the Ostrander Works. The dome turns on forty bronze rollers, which are greased every spring.
@@ -23,21 +24,28 @@ the Ostrander Works. The dome turns on forty bronze rollers, which are greased e
 ## Visits
 
 Visitors are welcome on Fridays from March to October. A guided tour takes ninety minutes and costs eight crowns.
-""",
-    "works.md": """# Ostrander Works
+"""
+    ),
+    "works.md": (
+        """# Ostrander Works
 
 The Ostrander Works were a maker of lenses and mounts in the harbour town of Pell. The firm was founded by Ada Ostrander
 in 1889. At its height it employed 240 people and delivered instruments to eleven countries.
-""",
-    "bread.md": """# Rye bread
+"""
+    ),
+    "bread.md": (
+        """# Rye bread
 
 Mix rye flour, water, salt and sourdough. Let the dough rest for sixteen hours. Bake it at 250 degrees for ten minutes
 and at 190 degrees for fifty minutes more.
-""",
-    "茶.md": """# 青山茶
+"""
+    ),
+    "茶.md": (
+        """# 青山茶
 
 青山茶产于北坡的茶园,每年四月采摘。茶叶要在竹匾里晾六个小时,然后用铁锅炒制。
-""",
+"""
+    ),
 }
 
 PARTS = {

@@ -10,7 +10,9 @@ from ragweave.components.context import Context
 from ragweave.graphs.agent import graph
 from ragweave.models.chat import override
 
-REPORT = "---\ndate: {date}\n---\n\n# Fare of the Pell ferry\n\nThe fare of the Pell ferry is {fare} crowns.\n"
+REPORT = (
+    "---\ndate: {date}\n---\n\n# Fare of the Pell ferry\n\nThe fare of the Pell ferry is {fare} crowns.\n"
+)
 TEXTS = {
     "a.md": REPORT.format(date="2025-04-01", fare="3.10"),
     "b.md": REPORT.format(date="2025-04-20", fare="4.20"),
@@ -25,7 +27,9 @@ def _news(stock: Any) -> None:
     stock(TEXTS)
 
 
-async def ask(play: Any, question: str, recency: Any = "on", **parts: Any) -> tuple[dict[str, Any], list[Any]]:
+async def ask(
+    play: Any, question: str, recency: Any = "on", **parts: Any
+) -> tuple[dict[str, Any], list[Any]]:
     model = play(**{"generate": "The fare is 5.30 crowns [1].", **parts})
     with override(writer=model):
         state = await graph.ainvoke(

@@ -32,7 +32,9 @@ async def test_every_graph_answers_with_a_citation_that_names_file_and_heading(n
     assert "It was opened in 1931." in first.quote and "It was **opened** in 1931." in answer.text
 
 
-async def test_a_question_that_the_library_does_not_answer_shows_the_closest_and_says_that_nobody_read_it() -> None:
+async def test_a_question_that_the_library_does_not_answer_shows_the_closest_and_says_that_nobody_read_it() -> (
+    None
+):
     answer: Answer = (await ask("Who painted the Corvane Observatory in 1953?"))["answer"]
     assert answer.kind == "quotes" and not answer.abstained and answer.confidence == 0
     assert answer.notes[0].startswith(QUOTED)
@@ -46,7 +48,14 @@ async def test_follow_up_is_understood_and_the_turn_starts_clean() -> None:
     assert "Corvane" in second["question"]
     assert "2,310" in second["answer"].text
     assert second["hops"][0]["query"] == second["question"]
-    assert {u.node for u in second["answer"].usage} >= {"condense", "route", "retrieve", "fuse", "generate", "check"}
+    assert {u.node for u in second["answer"].usage} >= {
+        "condense",
+        "route",
+        "retrieve",
+        "fuse",
+        "generate",
+        "check",
+    }
     assert len(second["messages"]) == 4
     assert first["turn"] != second["turn"]
     assert len([r for r in second["routes"] if r["hop"] == 1]) == 1
@@ -78,7 +87,11 @@ async def test_steps_are_told_as_typed_events() -> None:
 
 def test_the_drawing_bears_the_words_of_the_verdicts() -> None:
     drawn = {e.target: e.data for e in graph.get_graph().edges if e.source == "grade"}
-    assert drawn == {"refine": "correct, ambiguous, unsure", "expand": "incorrect, reword", "search_web": "web"}
+    assert drawn == {
+        "refine": "correct, ambiguous, unsure",
+        "expand": "incorrect, reword",
+        "search_web": "web",
+    }
 
 
 def test_drawing_shows_every_edge_of_the_design() -> None:

@@ -23,13 +23,17 @@ CONVERSATIONS = int(os.environ.get("CONVERSATIONS", "100"))
 
 async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
     with override(writer=model):
-        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=knobs_of(**knobs))
+        state: dict[str, Any] = await graph.ainvoke(
+            {"messages": [("human", question)]}, context=knobs_of(**knobs)
+        )
     return state
 
 
 def reasons(model: ScriptedChat) -> list[list[str]]:
     """The texts of each conversation that the model was shown as reasoner."""
-    return [[m.text for m in c.messages] for c in model.calls if "from numbered documents" in c.messages[0].text]
+    return [
+        [m.text for m in c.messages] for c in model.calls if "from numbered documents" in c.messages[0].text
+    ]
 
 
 FOUNDED = "The firm was founded by Ada Ostrander in 1889 [1]."
@@ -39,7 +43,10 @@ async def test_turns_of_one_growing_conversation_lead_to_the_answer(play: Any) -
     model = play(
         reason=[
             "First the maker of the telescope.\nQuery: Corvane Observatory main telescope builder",
-            "Learnt: the Ostrander Works built it.\nMissing: their founder.\nQuery: Ostrander Works founded by",
+            (
+                "Learnt: the Ostrander Works built it.\nMissing: their founder.\nQuery: Ostrander Works"
+                " founded by"
+            ),
             "Learnt: Ada Ostrander founded them.\nFinal Answer: Ada Ostrander",
         ],
         generate=FOUNDED,
@@ -68,7 +75,9 @@ async def test_seen_passages_are_not_shown_again(play: Any) -> None:
     assert last.count("Its main telescope was built by") == 1
 
 
-async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when_it_is_asked_for(play: Any) -> None:
+async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when_it_is_asked_for(
+    play: Any,
+) -> None:
     model = play(
         reason=[
             "Query: Corvane Observatory telescope",
@@ -86,7 +95,8 @@ async def test_what_an_earlier_round_found_and_had_no_room_to_show_is_shown_when
 
 async def test_malformed_turn_is_asked_for_again_a_bounded_number_of_times(play: Any) -> None:
     model = play(
-        reason=["I would rather not say.", "Query: Ostrander Works founder", "Final Answer: x"], generate=FOUNDED
+        reason=["I would rather not say.", "Query: Ostrander Works founder", "Final Answer: x"],
+        generate=FOUNDED,
     )
     state = await ask(model)
     assert state["hops"][0]["query"] == "Ostrander Works founder"
@@ -130,7 +140,15 @@ SAID = [
     "Query: same",
     "x" * 3000,
 ]
-WRITTEN = ["It was opened in 1931 [1].", "UNKNOWN", "", "The moon is cheese [9].", FOUNDED, "No full stop", "[1][2][3]"]
+WRITTEN = [
+    "It was opened in 1931 [1].",
+    "UNKNOWN",
+    "",
+    "The moon is cheese [9].",
+    FOUNDED,
+    "No full stop",
+    "[1][2][3]",
+]
 REMEMBERED = ["UNKNOWN", "Ada Ostrander founded it.", "", "x" * 3000]
 
 
@@ -159,7 +177,9 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
             "max_tokens": dice.choice([0, 0, 900, 5000]),
             "turn_tokens": dice.choice([1000, 6000]),
         }
-        question = dice.choice([QUESTION, "When was the Corvane Observatory opened?", "青山茶什么时候采摘?", "Hello!"])
+        question = dice.choice(
+            [QUESTION, "When was the Corvane Observatory opened?", "青山茶什么时候采摘?", "Hello!"]
+        )
         state = await ask(model, question, **knobs)
         answer: Answer = state["answer"]
         searched = [h for h in state.get("hops", []) if h["corpora"] != ["model"]]
@@ -177,12 +197,18 @@ async def test_as_published_reasoning_that_needs_more_searches_for_it_and_the_an
     model = ScriptedChat(
         replies=[
             "It begins with the telescope. However, I have to find who built it.",
-            "The Ostrander Works built it, but no information on who began it.\nQuery: Ostrander Works founder",
+            (
+                "The Ostrander Works built it, but no information on who began it.\nQuery: Ostrander Works"
+                " founder"
+            ),
             "Ada Ostrander founded them.\nFinal Answer: It was Ada Ostrander [1].",
         ]
     )
     state = await ask(model, preset="auto-rag-paper")
-    assert [h["query"] for h in state["hops"]] == ["However, I have to find who built it.", "Ostrander Works founder"]
+    assert [h["query"] for h in state["hops"]] == [
+        "However, I have to find who built it.",
+        "Ostrander Works founder",
+    ]
     assert state["answer"].text == "It was Ada Ostrander." and not state["answer"].citations
     assert "Retrieved Document_2:" in model.calls[2].messages[-1].text
 

@@ -29,7 +29,9 @@ async def ask(question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("knobs", [{"max_model_calls": 0}, {"max_tokens": 1}, {"max_cost": 1e-9}, {"max_hops": 0}])
+@pytest.mark.parametrize(
+    "knobs", [{"max_model_calls": 0}, {"max_tokens": 1}, {"max_cost": 1e-9}, {"max_hops": 0}]
+)
 async def test_a_budget_of_nothing_ends_in_an_answer_that_names_it(
     play: Any, monkeypatch: pytest.MonkeyPatch, knobs: dict[str, Any]
 ) -> None:
@@ -47,10 +49,14 @@ DATES = ["2999-01-01", "1970-01-01", "yesterday", "0000-00-00", "2024-13-45", ""
 
 
 @pytest.mark.parametrize("when", DATES)
-async def test_a_date_that_cannot_be_meant_neither_lifts_nor_buries_a_document(tmp_path: Path, when: str) -> None:
+async def test_a_date_that_cannot_be_meant_neither_lifts_nor_buries_a_document(
+    tmp_path: Path, when: str
+) -> None:
     for name, date, fare in (("a", "2025-04-01", "3.10"), ("b", "2025-05-01", "4.20"), ("c", when, "9.90")):
         path = tmp_path / f"{name}.md"
-        path.write_text(f"---\ndate: {date}\n---\n\n# Fare\n\nThe fare of the Pell ferry is {fare} crowns.\n", "utf-8")
+        path.write_text(
+            f"---\ndate: {date}\n---\n\n# Fare\n\nThe fare of the Pell ferry is {fare} crowns.\n", "utf-8"
+        )
         stamp = datetime(1970, 1, 1, tzinfo=UTC).timestamp()
         os.utime(path, (stamp, stamp))
     await index([tmp_path])

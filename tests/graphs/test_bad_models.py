@@ -40,8 +40,14 @@ def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def model_of(server: BadTransport) -> ChatOpenAI:
     client = httpx.AsyncClient(transport=server)
-    options: dict[str, Any] = {"timeout": httpx.Timeout(None), "stream_chunk_timeout": None, "stream_usage": True}
-    return ChatOpenAI(model="m", base_url="http://127.0.0.1/v1", api_key="none", http_async_client=client, **options)
+    options: dict[str, Any] = {
+        "timeout": httpx.Timeout(None),
+        "stream_chunk_timeout": None,
+        "stream_usage": True,
+    }
+    return ChatOpenAI(
+        model="m", base_url="http://127.0.0.1/v1", api_key="none", http_async_client=client, **options
+    )
 
 
 async def answered(question: str, server: BadTransport, **more: Any) -> tuple[Any, float, float]:
@@ -73,7 +79,11 @@ def test_no_kind_of_bad_model_keeps_a_reader_waiting_for_more_than_a_minute(
                 worst, total = max(worst, waited), max(total, seconds)
             rows[kind] = f"| {kind} | {worst:.0f} s | {total:.0f} s | {server.begun} |"
             assert worst <= LONGEST and total <= 2 * LONGEST, rows
-    print("\n| a model that is | longest wait | to the end | calls |\n|---|---|---|---|", *rows.values(), sep="\n")
+    print(
+        "\n| a model that is | longest wait | to the end | calls |\n|---|---|---|---|",
+        *rows.values(),
+        sep="\n",
+    )
 
 
 def test_the_fallback_answers_in_the_place_of_a_model_that_is_silent_before_anything_is_shown(

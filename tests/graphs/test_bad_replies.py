@@ -61,7 +61,9 @@ BAD: dict[str, Any] = {
     "unknown at once": "Final Answer: UNKNOWN.",
     "the question again": f"Query: {QUESTION}",
     "another query each time": itertools.count(),
-    "scripts": "Final Answer: <script>alert(1)</script> It was opened in 1931 [1]. ![x](http://evil.example/a.png)",
+    "scripts": (
+        "Final Answer: <script>alert(1)</script> It was opened in 1931 [1]. ![x](http://evil.example/a.png)"
+    ),
     "lone surrogates": "Final Answer: It was opened in 1931 \ud800 [1].",
     "the same twice": "Final Answer: It was opened in 1931 [1]. It was opened in 1931 [1].",
 }
@@ -138,7 +140,11 @@ async def test_of_an_answer_that_was_cut_off_at_the_limit_of_tokens_whole_senten
         Fault.length(f"{label}It was opened in 1931 [1]. Its dome turns on fo") if r.stream else ""
     )
     context = Context(check_by=check_by)
-    answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}, context=context))["answer"]
+    answer: Answer = (await asked.graph.ainvoke({"messages": [("human", QUESTION)]}, context=context))[
+        "answer"
+    ]
     assert [s.text for s in answer.sentences] == ["It was opened in 1931."]
     assert answer.mode == "llm"
-    assert [n for n in answer.notes if n.startswith("The answer was cut short") and "RAGWEAVE_CHAT_TOKENS" in n]
+    assert [
+        n for n in answer.notes if n.startswith("The answer was cut short") and "RAGWEAVE_CHAT_TOKENS" in n
+    ]

@@ -13,7 +13,10 @@ from ragweave.tests.support.knobs import context as knobs_of
 pytestmark = pytest.mark.usefixtures("library")
 KNOWN = "When was the Corvane Observatory opened?"
 UNKNOWN = "Who repaired the harbour crane of Vellmouth in 1967?"
-CRANE = "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the jib.\n"
+CRANE = (
+    "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the"
+    " jib.\n"
+)
 
 
 @pytest.fixture
@@ -21,7 +24,9 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that stands in for the web."""
     folder = tmp_path / "web"
     folder.mkdir()
-    (folder / "crane.md").write_text(f"---\nurl: https://vellmouth.example/crane\n---\n# The crane\n\n{CRANE}")
+    (folder / "crane.md").write_text(
+        f"---\nurl: https://vellmouth.example/crane\n---\n# The crane\n\n{CRANE}"
+    )
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(folder))
     return folder
 
@@ -50,7 +55,9 @@ AFTER = [["generate"], ["check"]]
 
 
 async def test_ambiguous_does_both_side_by_side_and_keeps_both_origins(web: Path) -> None:
-    (web / "corvane.md").write_text("# Corvane Observatory\n\nThe observatory was opened to scholars in 1931.\n")
+    (web / "corvane.md").write_text(
+        "# Corvane Observatory\n\nThe observatory was opened to scholars in 1931.\n"
+    )
     state, steps = await walk(KNOWN, web="auto", upper=1.0, lower=-1.0, corpora=("paragraph",))
     assert steps == [*BEFORE, ["refine", "search_web"], *AFTER]
     assert {s["origin"] for s in state["knowledge"]} == {"library", "web"}

@@ -45,7 +45,9 @@ async def test_a_question_that_is_edited_before_its_turn_begins_is_the_one_that_
     assert name == "video_rag" or "ten minutes" in state["answer"].text
     # The next turn is its own again.
     state = await agent.ainvoke(first, CONFIG, context=SMALL)
-    assert state["answer"].question == after(BAKED, OPENED) and [m.text for m in state["messages"]][-2] == OPENED
+    assert (
+        state["answer"].question == after(BAKED, OPENED) and [m.text for m in state["messages"]][-2] == OPENED
+    )
 
 
 async def test_a_question_that_is_put_into_a_thread_whose_turn_has_ended_is_the_next() -> None:

@@ -43,7 +43,9 @@ async def test_a_round_that_finds_nothing_is_searched_in_other_words_unless_effo
     play: Any, effort: str, reworded: bool
 ) -> None:
     model = play(reason="Final Answer: UNKNOWN")
-    state = await ask(model, "Who is the mayor of Pell?", effort=effort, grade_by="local", lower=0.9, upper=0.9)
+    state = await ask(
+        model, "Who is the mayor of Pell?", effort=effort, grade_by="local", lower=0.9, upper=0.9
+    )
     assert ("expand" in play.parts(model)) is reworded
     assert state["grade"]["action"] == "incorrect"
 
@@ -59,7 +61,9 @@ async def test_with_high_effort_an_ambiguous_round_is_searched_in_other_words_as
     assert state["grade"]["action"] == "ambiguous"
 
 
-CHAPTERS = [f"## Chapter {n}\n\nThe harbour of Rook has {n} cranes and a long history of storms." for n in range(120)]
+CHAPTERS = [
+    f"## Chapter {n}\n\nThe harbour of Rook has {n} cranes and a long history of storms." for n in range(120)
+]
 OVERVIEW = "What do all chapters about the harbour of Rook say, from the first to the last?"
 
 
@@ -109,4 +113,7 @@ async def test_of_a_mailbox_a_mail_is_read_whole_without_the_subjects_of_the_oth
     model = play(reason="Final Answer: It lifts four tons [1].")
     await ask(model, "What of crane 7 of the harbour of Rook?", corpora=("document",), top_k=2, check_by="on")
     prompt = model.calls[0].prompt
-    assert "Crane 7" in prompt and sum(f"Crane {n}\n" in prompt or f"Crane {n};" in prompt for n in range(40)) <= 2
+    assert (
+        "Crane 7" in prompt
+        and sum(f"Crane {n}\n" in prompt or f"Crane {n};" in prompt for n in range(40)) <= 2
+    )

@@ -38,7 +38,9 @@ async def test_the_answer_that_a_node_of_somebody_else_writes_is_kept_checked_an
     async def generate(state: State) -> Update:
         rows = {e["id"]: e for e in state["evidence"]}
         number = 1 + next(n for n, i in enumerate(numbered(state)) if "1931" in rows[i]["text"])
-        return {"messages": [AIMessage(f"It was opened in 1931 [{number}]. It was closed in 1950 [{number}].")]}
+        return {
+            "messages": [AIMessage(f"It was opened in 1931 [{number}]. It was closed in 1950 [{number}].")]
+        }
 
     builder = build_crag()
     builder.nodes["generate"] = new_graph(generate=generate).nodes["generate"]
@@ -78,8 +80,13 @@ class Shelf(BaseRetriever):
 
 SHELF = Shelf(
     documents=[
-        Document("The telescope of the Corvane was built by Ostrander.", metadata={"source": "scope.md", "page": 3}),
-        Document("Ostrander Works were founded by Ada Ostrander.", metadata={"source": "works.md", "title": "Works"}),
+        Document(
+            "The telescope of the Corvane was built by Ostrander.", metadata={"source": "scope.md", "page": 3}
+        ),
+        Document(
+            "Ostrander Works were founded by Ada Ostrander.",
+            metadata={"source": "works.md", "title": "Works"},
+        ),
     ]
 )
 
@@ -87,7 +94,10 @@ SHELF = Shelf(
 @pytest.mark.usefixtures("library")
 async def test_the_loop_runs_over_a_retriever_of_langchain(play: Any) -> None:
     model = play(
-        reason=["It was Ostrander [1].\nQuery: founder of the Ostrander Works", "Final Answer: Ada Ostrander [2]."]
+        reason=[
+            "It was Ostrander [1].\nQuery: founder of the Ostrander Works",
+            "Final Answer: Ada Ostrander [2].",
+        ]
     )
     with override(writer=model):
         graph = retrieving_graph(SHELF).compile()
@@ -119,7 +129,9 @@ async def test_a_node_in_between_is_written_as_contributing_shows(monkeypatch: p
     builder.path("fuse", "tally", "grade")
     events = []
     sent: Any = {"question": OPENED}
-    async for part in builder.compile().astream(sent, context=Context(mode="extractive"), stream_mode="custom"):
+    async for part in builder.compile().astream(
+        sent, context=Context(mode="extractive"), stream_mode="custom"
+    ):
         events.append(part)
     (told,) = [e["summary"] for e in events if e.get("node") == "tally"]
     assert re.fullmatch(r"\d+ passages kept", told)

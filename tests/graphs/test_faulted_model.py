@@ -109,7 +109,9 @@ def faulted(kind: Any, rate: float, dice: random.Random) -> tuple[Faulted, Count
     return model, counts
 
 
-async def one(question: str, model: Faulted, counts: Counter[str], began: float, case: tuple[str, float, int]) -> str:
+async def one(
+    question: str, model: Faulted, counts: Counter[str], began: float, case: tuple[str, float, int]
+) -> str:
     every = {"route_by": "llm", "grade_by": "llm"} if case[2] % 2 else {}
     context, shown, state = Context(max_model_calls=CALLS, max_seconds=SECONDS, **every), [], {}
     try:

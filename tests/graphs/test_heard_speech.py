@@ -26,7 +26,9 @@ SMALL = Context(mode="extractive")
 def doubt(catalog: Path) -> None:
     """Turn what people wrote into what a recogniser heard that was half sure of it, as indexing would store it."""
     with sqlite3.connect(catalog) as database:
-        found = database.execute("SELECT n, locator, spans, meta FROM items WHERE corpus IN ('clip', 'video')")
+        found = database.execute(
+            "SELECT n, locator, spans, meta FROM items WHERE corpus IN ('clip', 'video')"
+        )
         for n, locator, spans, meta in found.fetchall():
             sure = json.loads(meta) | {"sure": [0.5] * len(json.loads(spans)), "speech": "whisper"}
             told = json.loads(locator) | {"doubtful": True}
@@ -57,7 +59,9 @@ def assert_marked(answer: Answer) -> None:
     ],
 )
 @pytest.mark.parametrize("graph", ["agent", "video_rag"])
-async def test_without_a_model_nothing_that_was_heard_is_quoted_unmarked(question: str, says: str, graph: str) -> None:
+async def test_without_a_model_nothing_that_was_heard_is_quoted_unmarked(
+    question: str, says: str, graph: str
+) -> None:
     answer = await aask(question, context=SMALL, graph=graph)
     assert answer.kind == "quotes" and says in answer.text
     assert_marked(answer)
@@ -72,7 +76,9 @@ async def test_what_a_chat_model_says_of_it_is_marked_once(checked: Any) -> None
         return f"{found} Her telescope had a mirror of sixty centimetres [{n}]."
 
     with override(writer=script(generate=said)):
-        answer = await aask("Who found the comet?", context=Context(mode="llm", check_by=checked), graph="video_rag")
+        answer = await aask(
+            "Who found the comet?", context=Context(mode="llm", check_by=checked), graph="video_rag"
+        )
     assert answer.mode == "llm" and len(answer.sentences) == 2
     assert_marked(answer)
     assert answer.text.count(MARK) == 2

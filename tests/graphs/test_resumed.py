@@ -20,7 +20,9 @@ OPENED = "When was the Corvane Observatory opened?"
 UNKNOWN = "Who repaired the harbour crane of Vellmouth in 1967?"
 OTHER = {
     "dome.md": "# The dome\n\nThe Corvane Observatory was opened in 1777 by the astronomer Lene Abt.\n",
-    "cranes.md": "# Cranes\n\nThe harbour of Oskmouth has three cranes. Two of them are repaired every year.\n",
+    "cranes.md": (
+        "# Cranes\n\nThe harbour of Oskmouth has three cranes. Two of them are repaired every year.\n"
+    ),
     "talk.vtt": vtt(TALK),
 }
 
@@ -44,7 +46,9 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
     name: str, kind: Any
 ) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    context = kind(web="ask", library="other", mode="extractive", route_by="hard", method={"upper": 1.0, "lower": 1.0})
+    context = kind(
+        web="ask", library="other", mode="extractive", route_by="hard", method={"upper": 1.0, "lower": 1.0}
+    )
     asked = await agent.ainvoke({"question": UNKNOWN}, CONFIG, context=context)
     assert asked["__interrupt__"][0].value["action"] == "search_web"
     state = await agent.ainvoke(Command(resume=False), CONFIG)

@@ -17,7 +17,9 @@ from ragweave.tests.support import ScriptedServer, build_library
 
 SAID = "In {year} the harbour wall of stone was raised by {year} stones, and the clerk wrote of it. "
 FILES = {
-    f"note{n}.md": f"# Harbour note {n}\n\n" + "".join(SAID.format(year=1_000 + 60 * n + m) for m in range(100))
+    f"note{n}.md": (
+        f"# Harbour note {n}\n\n" + "".join(SAID.format(year=1_000 + 60 * n + m) for m in range(100))
+    )
     for n in range(6)
 }
 QUESTION = "What did the clerk write of the harbour wall of stone?"
@@ -60,9 +62,9 @@ async def test_a_server_that_cuts_in_silence_is_found_out_and_asked_again_with_l
         sizes = [len(request.prompt.encode()) // 4 for request in server.requests]
     assert max(sizes) > 2_048 > sizes[-1], sizes
     assert "The wall was raised." in answer.text
-    assert [note for note in answer.notes if "small reads 2,048 tokens at once, so a prompt was cut" in note], (
-        answer.notes
-    )
+    assert [
+        note for note in answer.notes if "small reads 2,048 tokens at once, so a prompt was cut" in note
+    ], answer.notes
 
 
 @pytest.mark.parametrize("how", ["set", "told"])

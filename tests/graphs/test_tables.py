@@ -20,7 +20,10 @@ from ragweave.models.meter import Limits, Meter
 from ragweave.serve.media import answer_with_openings
 from ragweave.tests.support import ScriptedChat
 
-ROWS = [(f"2025-{n % 12 + 1:02}-{n % 28 + 1:02}", ("Bell", "Aldi", "Shell")[n % 3], f"{n}.25") for n in range(1, 901)]
+ROWS = [
+    (f"2025-{n % 12 + 1:02}-{n % 28 + 1:02}", ("Bell", "Aldi", "Shell")[n % 3], f"{n}.25")
+    for n in range(1, 901)
+]
 SPEND = "Date,Shop,Amount\n" + "".join(f"{','.join(row)}\n" for row in ROWS)
 BELL = sum(float(amount) for _, shop, amount in ROWS if shop == "Bell")
 QUESTION = "How much did I spend at Bell in total?"
@@ -29,12 +32,16 @@ STATEMENT = "Table 1: SELECT sum(amount) FROM t WHERE shop = 'Bell'"
 
 @pytest.fixture(autouse=True)
 def library(stock: Callable[[Mapping[str, str]], Path]) -> Path:
-    return stock({"spend.csv": SPEND, "note.md": "# Shops\n\nBell sells milk.\n", "unrelated.md": "# Tea\n\nGreen.\n"})
+    return stock(
+        {"spend.csv": SPEND, "note.md": "# Shops\n\nBell sells milk.\n", "unrelated.md": "# Tea\n\nGreen.\n"}
+    )
 
 
 async def ask(model: ScriptedChat, question: str = QUESTION, **knobs: Any) -> dict[str, Any]:
     with override(writer=model):
-        state: dict[str, Any] = await graph.ainvoke({"messages": [("human", question)]}, context=Context(**knobs))
+        state: dict[str, Any] = await graph.ainvoke(
+            {"messages": [("human", question)]}, context=Context(**knobs)
+        )
     return state
 
 
@@ -48,16 +55,22 @@ async def test_a_prompt_that_shows_a_part_of_a_table_says_which_and_how_to_ask_f
     shown = prompts(model)[0]
     assert " of 900)" in shown
     assert "Table 1 has 900 rows" in shown
-    assert "t(row INTEGER, date TEXT as YYYY-MM-DD, shop TEXT (one of Aldi, Bell, Shell), amount REAL)" in shown
+    assert (
+        "t(row INTEGER, date TEXT as YYYY-MM-DD, shop TEXT (one of Aldi, Bell, Shell), amount REAL)" in shown
+    )
     assert "1 | 2025-02-02 | Aldi | 1.25" in shown
 
 
 @pytest.mark.parametrize("tokens", [1_500, 4_000, 30_000])
-async def test_a_document_that_is_read_up_to_a_budget_shows_whole_rows_and_counts_them(play: Any, tokens: int) -> None:
+async def test_a_document_that_is_read_up_to_a_budget_shows_whole_rows_and_counts_them(
+    play: Any, tokens: int
+) -> None:
     model = play(reason="Final Answer: UNKNOWN.")
     await ask(model, corpora=["document"], method=Method(turn_tokens=tokens))
     known = {" | ".join(row) for row in ROWS}
-    for number, title, text in re.findall(r"^\[(\d+)\]\n<<<\n([^\n]*)\n(.*?)\n>>>", prompts(model)[0], re.S | re.M):
+    for number, title, text in re.findall(
+        r"^\[(\d+)\]\n<<<\n([^\n]*)\n(.*?)\n>>>", prompts(model)[0], re.S | re.M
+    ):
         if title.startswith("spend.csv"):
             shown = [line for line in text.split("\n") if " | " in line and line != "Date | Shop | Amount"]
             assert {*shown} <= known, number
@@ -66,7 +79,9 @@ async def test_a_document_that_is_read_up_to_a_budget_shows_whole_rows_and_count
 
 
 async def test_a_statement_runs_over_all_rows_and_its_result_is_the_next_document(play: Any) -> None:
-    model = play(reason=[f"I need all rows.\n{STATEMENT}", lambda m: f"Final Answer: {BELL:.2f} in all [{last(m)}]."])
+    model = play(
+        reason=[f"I need all rows.\n{STATEMENT}", lambda m: f"Final Answer: {BELL:.2f} in all [{last(m)}]."]
+    )
     state = await ask(model)
     asked, shown = model.calls[1].messages[-2:]
     assert STATEMENT in asked.text
@@ -93,7 +108,9 @@ def last(messages: list[Any]) -> int:
         ("Table 1: SELECT count(*) FROM sqlite_master", "reads no table of this document"),
     ],
 )
-async def test_a_statement_that_cannot_be_run_is_answered_in_a_sentence(play: Any, said: str, why: str | None) -> None:
+async def test_a_statement_that_cannot_be_run_is_answered_in_a_sentence(
+    play: Any, said: str, why: str | None
+) -> None:
     model = play(reason=[said, "Final Answer: UNKNOWN."])
     await ask(model)
     assert why is None or why in prompts(model)[1]
@@ -111,7 +128,10 @@ async def test_the_library_itself_is_a_table(play: Any) -> None:
     model = play(reason=[said, lambda m: f"Final Answer: There are 3 files [{last(m)}]."])
     state = await ask(model, "Which files do you have?")
     shown = prompts(model)[1]
-    assert "Counted: 3 of 3 rows\nfile | kind\nnote.md | markdown\nspend.csv | csv\nunrelated.md | markdown" in shown
+    assert (
+        "Counted: 3 of 3 rows\nfile | kind\nnote.md | markdown\nspend.csv | csv\nunrelated.md | markdown"
+        in shown
+    )
     assert [s.support for s in state["answer"].sentences] == ["computed"]
 
 
@@ -144,7 +164,9 @@ async def test_the_writer_is_shown_which_rows_of_a_table_it_reads(play: Any) -> 
 async def test_a_citation_of_a_result_carries_it_and_opens_the_table(play: Any) -> None:
     model = play(reason=[STATEMENT, lambda m: f"Final Answer: {BELL:.2f} in all [{last(m)}]."])
     state = await ask(model)
-    (cited,) = (await answer_with_openings(await (await open_library()).about(), state["answer"]))["citations"]
+    (cited,) = (await answer_with_openings(await (await open_library()).about(), state["answer"]))[
+        "citations"
+    ]
     assert cited["computed"]["statement"] == STATEMENT.removeprefix("Table 1: ")
     assert (cited["computed"]["counted"], cited["computed"]["rows"]) == (300, [[BELL]])
     assert cited["open"]["view"] == "text"

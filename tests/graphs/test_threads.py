@@ -35,7 +35,9 @@ async def test_reading_a_thread_back_warns_of_no_type(caplog: pytest.LogCaptureF
 async def test_the_state_can_be_edited_at_every_step_and_the_run_goes_on_as_it_would(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
-    await agent.ainvoke("When was the Corvane Observatory opened?", config, context=Context(mode="extractive"))
+    await agent.ainvoke(
+        "When was the Corvane Observatory opened?", config, context=Context(mode="extractive")
+    )
     past = [snapshot async for snapshot in agent.aget_state_history(config)][::-1]
     assert len(past) > 5
     for before, after in pairwise(past[1:]):
@@ -51,7 +53,9 @@ async def test_the_state_can_be_edited_at_every_step_and_the_run_goes_on_as_it_w
             agent.update_state(after.config, {"notes": ["edited"]})
 
 
-async def test_an_edited_verdict_decides_where_the_run_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_an_edited_verdict_decides_where_the_run_goes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path))
     agent = build_agent("crag", checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
@@ -80,7 +84,9 @@ async def test_a_saver_that_cannot_be_awaited_is_awaited_all_the_same(tmp_path: 
     config = configs[0]
     with SqliteSaver.from_conn_string(str(tmp_path / "threads.sqlite")) as saver:
         agent = build_agent(checkpointer=saver)
-        states = await asyncio.gather(*(agent.ainvoke("When was the Corvane Observatory opened?", c) for c in configs))
+        states = await asyncio.gather(
+            *(agent.ainvoke("When was the Corvane Observatory opened?", c) for c in configs)
+        )
         assert all("1931" in s["answer"].text and len(s["messages"]) == 2 for s in states)
         assert [s async for s in agent.aget_state_history(config)] == list(agent.get_state_history(config))
         kept: Any = agent.checkpointer
@@ -90,7 +96,12 @@ async def test_a_saver_that_cannot_be_awaited_is_awaited_all_the_same(tmp_path: 
 
 async def test_a_thread_of_an_older_ragweave_goes_on_with_its_next_question() -> None:
     agent = build_agent(checkpointer=InMemorySaver())
-    old: Any = {"turn": "0123abcd", "question": "Who baked?", "draft": [], "messages": [HumanMessage("Who baked?")]}
+    old: Any = {
+        "turn": "0123abcd",
+        "question": "Who baked?",
+        "draft": [],
+        "messages": [HumanMessage("Who baked?")],
+    }
     config: Any = {"configurable": {"thread_id": "old"}}
     await agent.aupdate_state(config, old, as_node="check")
     state = await agent.ainvoke({"question": "When was the Corvane Observatory opened?"}, config)

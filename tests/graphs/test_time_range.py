@@ -46,15 +46,23 @@ async def test_every_graph_stays_within_the_recording_and_the_time_range(
 
 @pytest.mark.parametrize("graph", [*GRAPHS])
 @pytest.mark.parametrize(("start", "end"), [(None, 5.0), (12.0, 17.0), (60.0, 70.0), (75.0, None)])
-@pytest.mark.parametrize("question", ["What is said about the comet?", "What is the talk about?", "Who found it?"])
+@pytest.mark.parametrize(
+    "question", ["What is said about the comet?", "What is the talk about?", "Who found it?"]
+)
 async def test_nothing_is_cited_that_lies_outside_the_time_range(
     recordings: Path, graph: str, start: float | None, end: float | None, question: str
 ) -> None:
-    state = await astate(question, context=Context(mode="extractive", from_time=start, to_time=end), graph=graph)
+    state = await astate(
+        question, context=Context(mode="extractive", from_time=start, to_time=end), graph=graph
+    )
     places = [c.locator for c in state["answer"].citations] + [e["locator"] for e in state["evidence"]]
     assert all(p["end"] > (start or 0) and (end is None or p["start"] < end) for p in places)
     outside = [text for at, text in TALK if at + 5 <= (start or 0) or (end is not None and at >= end)]
-    told = [state["answer"].text, *(e["text"] for e in state["evidence"]), *(s["text"] for s in state["knowledge"])]
+    told = [
+        state["answer"].text,
+        *(e["text"] for e in state["evidence"]),
+        *(s["text"] for s in state["knowledge"]),
+    ]
     assert not any(text in shown for text in outside for shown in told)
 
 

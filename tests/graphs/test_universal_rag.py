@@ -16,9 +16,21 @@ from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat
 
 ITEMS: list[dict[str, Any]] = [
-    {"kind": "paragraph", "title": "Lease", "text": "The lease of the flat was signed on 3 May 2019 in Tartu."},
-    {"kind": "document", "title": "Offers", "text": "Orlow offers five years of support. Saar offers two, for less."},
-    {"kind": "image", "title": "Boiler", "caption": "A red valve above a grey boiler, photographed in the cellar."},
+    {
+        "kind": "paragraph",
+        "title": "Lease",
+        "text": "The lease of the flat was signed on 3 May 2019 in Tartu.",
+    },
+    {
+        "kind": "document",
+        "title": "Offers",
+        "text": "Orlow offers five years of support. Saar offers two, for less.",
+    },
+    {
+        "kind": "image",
+        "title": "Boiler",
+        "caption": "A red valve above a grey boiler, photographed in the cellar.",
+    },
     {
         "kind": "clip",
         "title": "Tour",
@@ -27,7 +39,12 @@ ITEMS: list[dict[str, Any]] = [
         "start": 5,
         "end": 9,
     },
-    {"kind": "video", "title": "Tour", "transcript": "We go through the cellar, then the attic.", "file": "t.mp4"},
+    {
+        "kind": "video",
+        "title": "Tour",
+        "transcript": "We go through the cellar, then the attic.",
+        "file": "t.mp4",
+    },
 ]
 
 
@@ -48,7 +65,12 @@ async def ask(question: str, **knobs: Any) -> Any:
     [
         ("When was the lease signed?", "paragraph", "3 May 2019", "heading"),
         ("What colour is the valve in the photo of the boiler?", "image", "red valve", "image"),
-        ("At which moment of the recording do they bleed the radiator?", "clip", "bleed the radiator", "time"),
+        (
+            "At which moment of the recording do they bleed the radiator?",
+            "clip",
+            "bleed the radiator",
+            "time",
+        ),
     ],
 )
 async def test_each_question_reaches_its_corpus_and_finds_what_opens(

@@ -35,7 +35,9 @@ async def test_a_recording_that_is_not_there_is_told(recordings: Path) -> None:
 
 
 async def test_a_folder_without_sources_is_told(recordings: Path, tmp_path: Path) -> None:
-    answer = await ask("Who found the comet?", Context(mode="extractive", collection=str(tmp_path / "elsewhere")))
+    answer = await ask(
+        "Who found the comet?", Context(mode="extractive", collection=str(tmp_path / "elsewhere"))
+    )
     assert answer.abstained and any("elsewhere" in n for n in answer.notes)
 
 
@@ -50,10 +52,14 @@ async def test_every_retriever_tells_what_it_found(recordings: Path) -> None:
 
 
 async def test_chunks_are_found_by_vectors_of_their_own(recordings: Path) -> None:
-    found = await nearest_chunks(await open_library(), ["how long the dough of a rye bread rests", "the comet"], 9)
+    found = await nearest_chunks(
+        await open_library(), ["how long the dough of a rye bread rests", "the comet"], 9
+    )
     bread, comet = ([chunk.text for chunk, _ in near] for near in found)
     assert "dough" in bread[0] and "comet" in comet[0] and sorted(bread) == sorted(comet)
-    assert all(cosines == sorted(cosines, reverse=True) for near in found if (cosines := [c for _, c in near]))
+    assert all(
+        cosines == sorted(cosines, reverse=True) for near in found if (cosines := [c for _, c in near])
+    )
 
 
 async def test_a_question_that_names_its_recording_stays_within_it(recordings: Path) -> None:

@@ -38,11 +38,15 @@ async def graded(model: ScriptedChat, **knobs: Any) -> Any:
 
     with override(writer=model):
         knobs = {"corpora": ("clip",), "look": "off"} | knobs
-        return await astate("Who found the comet?", context=Context(mode="llm", grade_by="llm", max_hops=1, **knobs))
+        return await astate(
+            "Who found the comet?", context=Context(mode="llm", grade_by="llm", max_hops=1, **knobs)
+        )
 
 
 async def test_only_what_the_filter_has_not_judged_is_asked_about(recordings: Path, tmp_path: Path) -> None:
-    await build_library(tmp_path / "notes", {"comet.md": "# Comet\n\nAda Ostrander found the comet with a mirror."})
+    await build_library(
+        tmp_path / "notes", {"comet.md": "# Comet\n\nAda Ostrander found the comet with a mirror."}
+    )
     model = script()
     await graded(model, corpora=("clip", "paragraph"))
     clips, rest = judged(model)

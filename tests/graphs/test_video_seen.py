@@ -30,9 +30,13 @@ COLOURS = ("red", "green", "blue")
 
 def colours(messages: list[Any]) -> list[str]:
     """Return the colour of each picture that a call carries, from its pixels."""
-    parts = [p for m in messages if isinstance(m.content, list) for p in m.content if p.get("type") == "image_url"]
+    parts = [
+        p for m in messages if isinstance(m.content, list) for p in m.content if p.get("type") == "image_url"
+    ]
     data = [base64.b64decode(p["image_url"]["url"].partition(",")[2]) for p in parts]
-    return [COLOURS[int(np.asarray(Image.open(io.BytesIO(d)).convert("RGB")).mean((0, 1)).argmax())] for d in data]
+    return [
+        COLOURS[int(np.asarray(Image.open(io.BytesIO(d)).convert("RGB")).mean((0, 1)).argmax())] for d in data
+    ]
 
 
 def eyes() -> ScriptedChat:
@@ -76,7 +80,9 @@ def film(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     given = [arg for part in parts for arg in ("-f", "lavfi", "-i", part)]
     path = tmp_path / "harbour.mp4"
     joined = ["-filter_complex", "concat=n=3:v=1:a=0", "-pix_fmt", "yuv420p"]
-    subprocess.run([binary(), "-v", "error", *given, *joined, str(path)], check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(
+        [binary(), "-v", "error", *given, *joined, str(path)], check=True, stdin=subprocess.DEVNULL
+    )
     return path
 
 
@@ -89,7 +95,9 @@ async def test_what_is_seen_at_indexing_is_stored_found_and_cited_without_a_mode
     vision = eyes()
     report = await indexed(film, vision)
     clips = [
-        c for s in await (await open_library()).sources() for c in await (await open_library()).items_of(s.id, "clip")
+        c
+        for s in await (await open_library()).sources()
+        for c in await (await open_library()).items_of(s.id, "clip")
     ]
     assert [c.text for c in clips] == [f"A {c} wall of a harbour." for c in COLOURS]
     assert {row.node: row.calls for row in report.spent} == {"caption": 3, "entities": 1}
@@ -139,14 +147,18 @@ async def test_a_writer_that_can_see_looks_at_a_whole_recording(film: Path) -> N
     writer = ScriptedChat(react=react)
     with override(vision=writer, writer=writer):
         context = knobs_of(mode="llm", check_by="off", corpora=("video",), form="universal-rag")
-        state = await astate("How does the wall of the harbour change?", context=context, graph="universal_rag")
+        state = await astate(
+            "How does the wall of the harbour change?", context=context, graph="universal_rag"
+        )
     assert [e["corpus"] for e in state["evidence"]] == ["video"]
     [shown] = [colours(c.messages) for c in writer.calls]
     assert list(dict.fromkeys(shown)) == [*COLOURS] and 3 <= len(shown) <= 32
     assert state["answer"].text.startswith("The wall changes")
 
 
-async def test_captions_and_entities_share_one_limit_of_calls(film: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_captions_and_entities_share_one_limit_of_calls(
+    film: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RAGWEAVE_INDEX_CALLS", "3")
     corpora_settings.cache_clear()
     report = await indexed(film, eyes())

@@ -1,8 +1,7 @@
 """Faults at the boundary between one process and its disk: killed, stopped, refused by the disk, a clock that steps.
 
-What Python opens for writing, renames, makes and removes is seen by an audit hook; what SQLite writes, by the table of
-system calls that its file layer offers for tests. The n-th of these operations meets the fault.
-"""
+What Python opens for writing, renames, makes and removes is seen by an audit hook; what SQLite writes, by the
+table of system calls that its file layer offers for tests. The n-th of these operations meets the fault."""
 
 from __future__ import annotations
 
@@ -56,7 +55,12 @@ class Boundary:
     def _audited(self, event: str, given: tuple[Any, ...]) -> None:
         if event == "open":
             path, _, flags = given
-            if isinstance(path, str) and path.startswith(self.root) and isinstance(flags, int) and flags & _WRITES:
+            if (
+                isinstance(path, str)
+                and path.startswith(self.root)
+                and isinstance(flags, int)
+                and flags & _WRITES
+            ):
                 self._or_raise("open")
         elif event in _CHANGES and (str(given[0]).startswith(self.root) or not os.path.isabs(str(given[0]))):
             self._or_raise(_CHANGES[event])  # a folder is removed by names relative to it

@@ -21,7 +21,11 @@ from typing import Any
 
 for _name in [n for n in os.environ if n.startswith("RAGWEAVE_")]:
     del os.environ[_name]
-os.environ |= {"OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false", "ANONYMIZED_TELEMETRY": "False"}
+os.environ |= {
+    "OPENBLAS_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "ANONYMIZED_TELEMETRY": "False",
+}
 os.environ |= {"RAGWEAVE_OCR": "off", "RAGWEAVE_PARSE_WORKERS": "1", "RAGWEAVE_HOME": os.devnull}
 
 # Everything is imported before the first step, which then only has to be forked.
@@ -91,7 +95,14 @@ class Commands:
             out.write(json.dumps(examine(self.home)).encode())
 
     def _command(
-        self, step: Step, argv: list[str], library: str, *, text: str = "", codes: tuple[int, ...] = (0,), **how: bool
+        self,
+        step: Step,
+        argv: list[str],
+        library: str,
+        *,
+        text: str = "",
+        codes: tuple[int, ...] = (0,),
+        **how: bool,
     ) -> str | None:
         """Run a command line; return what it printed where it ended well, and None where its fault ended it."""
         fault = step.get("fault", "")
@@ -122,7 +133,9 @@ class Commands:
         embed._load = lambda name, settings: Tiny(name)
         CorporaSettings.lock_wait = 0.5
         if not how.get("readers"):
-            Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
+            Readers.read = lambda self, path, source, words, *more, **_: prepare(
+                Path(path), source, words, *more
+            )
         if how.get("many"):
             vectors.INDEX_FROM = 1
             vectors.Vectors.stays = True
@@ -179,7 +192,9 @@ class Commands:
                 if library in self.state["libraries"]:  # whoever reads is answered, or told who holds it up
                     beside = ["search", "beacon", "-l", library]
                     said = self._command({"op": BESIDE}, beside, library, codes=(0, 2, 3)) or ""
-                    if "error: " in said and not any(right in said for right in ("held by", "no library named")):
+                    if "error: " in said and not any(
+                        right in said for right in ("held by", "no library named")
+                    ):
                         raise Broken(f"a reader beside one that stands still: {said[-1500:]}")
                 os.kill(child, signal.SIGCONT)
             elif pid:

@@ -108,7 +108,9 @@ class Child:
         self._process.send_signal(signal.SIGABRT)  # it says where each of its threads is
         self.ended_within(10)
         self._process.kill()
-        pytest.fail(f"a process {how} for {LIMIT:g} seconds; it was here:\n{self.errors()[-8000:]}", pytrace=False)
+        pytest.fail(
+            f"a process {how} for {LIMIT:g} seconds; it was here:\n{self.errors()[-8000:]}", pytrace=False
+        )
 
 
 class Content:
@@ -132,15 +134,19 @@ class Content:
                 self.rows[name] = Counter(map(tuple, ask(query).fetchall()))
             for corpus in CORPORA:
                 query = (
-                    f"SELECT i.id, f.title, f.text FROM {lexical.table(corpus)} f LEFT JOIN items i ON i.n = f.rowid"
+                    f"SELECT i.id, f.title, f.text FROM {lexical.table(corpus)} f LEFT JOIN items i ON i.n ="
+                    " f.rowid"
                 )
                 self.words[corpus] = Counter(map(tuple, ask(query).fetchall()))
             self.indexed = ask("SELECT count(DISTINCT name) FROM indexes").scalar_one()
             self.damage = [r[0] for r in ask("PRAGMA integrity_check") if r[0] != "ok"]
             ids = ask("SELECT id FROM items").scalars().all()
-        # As a reader gets them: the file of a locator is where its source lies now, not where it was read first.
+        # As a reader gets them: the file of a locator is where its source lies now, not where it was read
+        # first.
         held = [pack(item) for item in catalog.items(row.id, ids).values()]
-        self.rows["items"] = Counter((i["id"], i["source"], i["corpus"], json.dumps(i, sort_keys=True)) for i in held)
+        self.rows["items"] = Counter(
+            (i["id"], i["source"], i["corpus"], json.dumps(i, sort_keys=True)) for i in held
+        )
         self.twice = len(ids) - len(set(ids))
         self.lost = 0
         for corpus in self.words:
@@ -152,13 +158,17 @@ class Content:
             self.vectors[corpus] = {i: (s, v) for i, s, v in zip(got, sources, found, strict=True)}
             # Documents are copied, so that several vectors may be equal: among 30 each has to be.
             hits = vectors.query(row.id, corpus, row.encoder, found, 30)
-            self.lost += sum(item_of(i) not in {h for h, _ in near} for i, near in zip(got, hits, strict=True))
+            self.lost += sum(
+                item_of(i) not in {h for h, _ in near} for i, near in zip(got, hits, strict=True)
+            )
         there: dict[str, set[str]] = {}
         if self.indexed:
             client = chromadb.PersistentClient(str(home / "libraries" / row.id / "chroma"))
             there = {c.name: set(c.get(include=[])["ids"]) for c in client.list_collections()}
             client.close()
-        self.unindexed = sum(len(there.get(c, set()) ^ held.keys()) for c, held in self.vectors.items() if there)
+        self.unindexed = sum(
+            len(there.get(c, set()) ^ held.keys()) for c, held in self.vectors.items() if there
+        )
         left = [p.name for p in (home / "libraries").iterdir() if p.name != row.id]
         indexes = list((home / "libraries" / row.id).glob("indexes/*"))
         self.strays = len(left) + abs(len(indexes) - self.indexed)
@@ -167,7 +177,10 @@ class Content:
 
     def differences(self, other: Content) -> dict[str, int]:
         """Count what one holds and the other does not, store by store."""
-        found = {n: sum(((self.rows[n] - other.rows[n]) + (other.rows[n] - self.rows[n])).values()) for n in self.rows}
+        found = {
+            n: sum(((self.rows[n] - other.rows[n]) + (other.rows[n] - self.rows[n])).values())
+            for n in self.rows
+        }
         for corpus in self.words.keys() | other.words.keys():
             mine, its = self.words.get(corpus, Counter()), other.words.get(corpus, Counter())
             found[f"words of {corpus}"] = sum(((mine - its) + (its - mine)).values())

@@ -1,9 +1,9 @@
 """Fuzzing: nearly sound files through the reading processes, and nearly sound requests through the server.
 
-python -m ragweave.tests.hard.fuzz files|requests SECONDS [SEED] [FOLDER] draws cases with hypothesis until the time is
-over. A file must be read or refused with a sentence, by a process that lives on, within its limits; a request must be
-answered below 500, an error as a problem with its remedy. What breaks that is shrunk, and kept in FOLDER.
-"""
+python -m ragweave.tests.hard.fuzz files|requests SECONDS [SEED] [FOLDER] draws cases with hypothesis until
+the time is over. A file must be read or refused with a sentence, by a process that lives on, within its
+limits; a request must be answered below 500, an error as a problem with its remedy. What breaks that is
+shrunk, and kept in FOLDER."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ class Found(AssertionError):
     """A case that ended as none may."""
 
 
-def until(ends: float, first: int, cases: SearchStrategy[Any], take: Callable[[Any], None], kept: Path | None) -> None:
+def until(
+    ends: float, first: int, cases: SearchStrategy[Any], take: Callable[[Any], None], kept: Path | None
+) -> None:
     """Draw cases until the time is over. What is found is shrunk and printed, and raised at the end."""
     number, found = first, []
     while time.monotonic() < ends:
@@ -55,7 +57,9 @@ def until(ends: float, first: int, cases: SearchStrategy[Any], take: Callable[[A
         raise Found("\n".join(found))
 
 
-def _batch(number: int, ends: float, cases: SearchStrategy[Any], take: Callable[[Any], None]) -> tuple[Any, Any]:
+def _batch(
+    number: int, ends: float, cases: SearchStrategy[Any], take: Callable[[Any], None]
+) -> tuple[Any, Any]:
     last: list[Any] = [None]
     until = [ends]
 

@@ -62,7 +62,10 @@ def content(rng: random.Random, kind: str, token: str) -> bytes:
     words = "aqueduct basilica citadel dolmen esplanade forum granary jetty kiln".split()
     rest = [" ".join(rng.choices(words, k=40)) + "." for _ in range(rng.randint(0, 4))]
     if kind == ".vtt":
-        cues = [f"00:00:{n * 9:02}.000 --> 00:00:{n * 9 + 8:02}.000\n{line}" for n, line in enumerate([said, *rest])]
+        cues = [
+            f"00:00:{n * 9:02}.000 --> 00:00:{n * 9 + 8:02}.000\n{line}"
+            for n, line in enumerate([said, *rest])
+        ]
         return ("WEBVTT\n\n" + "\n\n".join(cues) + "\n").encode()
     title = f"# Beacon {token}\n\n" if kind == ".md" and rng.random() < 0.5 else ""
     return (title + "\n\n".join([said, *rest]) + "\n").encode()
@@ -126,7 +129,9 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
     ):
         wrong.append(f"{name}: vectors of another text")
     if stray := {
-        i for space, _, i, _ in stored if not space.startswith("entities") and i.rpartition("~")[0] not in items
+        i
+        for space, _, i, _ in stored
+        if not space.startswith("entities") and i.rpartition("~")[0] not in items
     }:
         wrong.append(f"{name}: {len(stray)} vectors without an item")
     media = Media(home / "libraries" / row.id / "media")
@@ -138,7 +143,11 @@ def _library(catalog: Catalog, row: Any, home: Path, wrong: list[str]) -> dict[s
                 except Exception as error:
                     wrong.append(f"{name}: {error}")
     files = {p: s.sha256 for s in sources for p in s.paths}
-    wrong += [f"{name}: {s.path} was read and holds nothing" for s in sources if s.status != "failed" and not s.items]
+    wrong += [
+        f"{name}: {s.path} was read and holds nothing"
+        for s in sources
+        if s.status != "failed" and not s.items
+    ]
     wrong += [f"{name}: a source without a path" for s in sources if not s.paths]
     return {
         "id": row.id,

@@ -27,7 +27,17 @@ _TOKENS = [t.encode("utf-8", "surrogatepass") for t in (
     "Content-Transfer-Encoding: base64\n", "charset=utf-7", "--b1\n", ".. include:: /etc/passwd\n", ".. csv-table::\n", "+--+\n|", "A" * 5000,
 )] + [b"\xff\xfe", b"\xfe\xff", b"\xc3", b"\xed\xa0\x80", b"\x1f\x8b\x08", b"PK\x03\x04", b"\x89PNG\r\n\x1a\n", b"\x7f" * 9]  # fmt: skip
 _NUMBER = re.compile(rb"\d+")
-_NUMBERS = (b"0", b"-1", b"1", b"255", b"65536", b"2147483648", b"18446744073709551616", b"1e308", b"0.0000001")
+_NUMBERS = (
+    b"0",
+    b"-1",
+    b"1",
+    b"255",
+    b"65536",
+    b"2147483648",
+    b"18446744073709551616",
+    b"1e308",
+    b"0.0000001",
+)
 
 
 @cache
@@ -35,7 +45,9 @@ def sound() -> dict[str, bytes]:
     """Return the files that are changed, by name."""
     found = {p.name: p.read_bytes() for p in sorted(CORPUS.iterdir()) if p.is_file()}
     for folder in (p for p in sorted(CORPUS.iterdir()) if p.is_dir()):
-        parts = {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+        parts = {
+            p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+        }
         found[folder.name] = zip_bytes(parts)
     return found | samples() | _office() | _pictures()
 
@@ -49,7 +61,12 @@ def _office() -> dict[str, bytes]:
 
     book, sheets = Workbook(), io.BytesIO()
     sheet = book.active
-    for row in (["Costs"], ["name", "year", "cost"], ["Arnholt", date(1974, 10, 3), 12.5], ["Velmora", None, "=C3*2"]):
+    for row in (
+        ["Costs"],
+        ["name", "year", "cost"],
+        ["Arnholt", date(1974, 10, 3), 12.5],
+        ["Velmora", None, "=C3*2"],
+    ):
         sheet.append(row)
     sheet.merge_cells("A1:C1")
     book.create_sheet("Second")["B2"] = True

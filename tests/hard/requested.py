@@ -23,8 +23,17 @@ from ragweave.tests.hard.mutated import files
 
 LONGEST = 60.0
 """Seconds for one request; questions are answered without a language model."""
-NOTES = {"lamp.md": "# The lamp\n\nThe lamp of Arnholt was lit in 1874.\n", "wall.md": "# The wall\n\nBuilt in 1702.\n"}
-_DOORS = ("/mcp", "/langserve/agent/invoke", "/langserve/agent/batch", "/langserve/agent/stream", "/nothing/here")
+NOTES = {
+    "lamp.md": "# The lamp\n\nThe lamp of Arnholt was lit in 1874.\n",
+    "wall.md": "# The wall\n\nBuilt in 1702.\n",
+}
+_DOORS = (
+    "/mcp",
+    "/langserve/agent/invoke",
+    "/langserve/agent/batch",
+    "/langserve/agent/stream",
+    "/nothing/here",
+)
 _ASKED = {"question": {"type": "string"}, "history": {"type": "array"}, "messages": {"type": "array"}}
 _INPUT = {"type": "object", "properties": _ASKED}
 _PARTS = {
@@ -38,7 +47,9 @@ _PARTS |= {
     "method": {"enum": ["tools/call", "tools/list", "initialize"]},
     "params": {"type": "object"},
 }
-_DOOR = {"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": _PARTS}}}}}
+_DOOR = {
+    "requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": _PARTS}}}}
+}
 _SCALARS = st.one_of(
     st.none(),
     st.booleans(),
@@ -61,7 +72,9 @@ class Target:
 
     def __init__(self, client: httpx.AsyncClient, form: dict[str, Any], known: list[str]) -> None:
         self.client, self.form, self.known = client, form, known
-        self.routes = [(m.upper(), path, told) for path, ways in form["paths"].items() for m, told in ways.items()]
+        self.routes = [
+            (m.upper(), path, told) for path, ways in form["paths"].items() for m, told in ways.items()
+        ]
         self.routes += [("POST", path, _DOOR) for path in _DOORS]
 
     @st.composite
@@ -70,7 +83,8 @@ class Target:
         """Draw a request: method, address, and what httpx is given with it."""
         method, path, told = draw(st.sampled_from(self.routes))
         words = st.one_of(
-            st.sampled_from([*self.known, "..", "%2e%2e", "\0", "a\r\nb", "\\", "9" * 30, "-1"]), st.text(max_size=12)
+            st.sampled_from([*self.known, "..", "%2e%2e", "\0", "a\r\nb", "\\", "9" * 30, "-1"]),
+            st.text(max_size=12),
         )
         query = {}
         for one in told.get("parameters", ()):
@@ -91,10 +105,14 @@ class Target:
             if not draw(st.integers(0, 15)):
                 body = draw(st.binary(max_size=60))
             else:  # half characters and numbers without end are written as Python writes them
-                body = json.dumps(draw(self.valid(schema, 0)) if draw(st.integers(0, 9)) else draw(JUNK)).encode()
+                body = json.dumps(
+                    draw(self.valid(schema, 0)) if draw(st.integers(0, 9)) else draw(JUNK)
+                ).encode()
             given |= {
                 "content": body,
-                "headers": {"content-type": draw(st.sampled_from(("application/json",) * 9 + ("text/plain",)))},
+                "headers": {
+                    "content-type": draw(st.sampled_from(("application/json",) * 9 + ("text/plain",)))
+                },
             }
         return method, path, given
 
@@ -119,12 +137,15 @@ class Target:
             return knobs | st.dictionaries(st.text(max_size=9), JUNK, max_size=3)
         if kind == "array":
             return st.lists(self.valid(schema.get("items", {}), depth + 1), max_size=3)
-        strings = st.sampled_from([*self.known, "agent", "When was the lamp of Arnholt lit?", "user"]) | st.text(
-            max_size=30
-        )
-        return {"string": strings, "integer": st.integers(), "number": st.floats(), "boolean": st.booleans()}.get(
-            kind, JUNK
-        )
+        strings = st.sampled_from(
+            [*self.known, "agent", "When was the lamp of Arnholt lit?", "user"]
+        ) | st.text(max_size=30)
+        return {
+            "string": strings,
+            "integer": st.integers(),
+            "number": st.floats(),
+            "boolean": st.booleans(),
+        }.get(kind, JUNK)
 
     @staticmethod
     def knobs() -> list[str]:
@@ -175,7 +196,9 @@ async def target(place: Path) -> AsyncIterator[Target]:
     async with in_process(app) as client:
         thread = (await client.post("/api/threads", json={})).json()["id"]
         run = (await client.post("/api/ask", json={"question": "When was the lamp lit?"})).json()["run"]
-        yield Target(client, app.openapi(), ["default", row.id, *(s.id for s in sources), *items, thread, run])
+        yield Target(
+            client, app.openapi(), ["default", row.id, *(s.id for s in sources), *items, thread, run]
+        )
 
 
 def fuzz_requests(seconds: float, first: int, kept: Path | None = None) -> Counter[str]:
@@ -183,7 +206,11 @@ def fuzz_requests(seconds: float, first: int, kept: Path | None = None) -> Count
     counts: Counter[str] = Counter()
     logging.disable(logging.CRITICAL)
     with tempfile.TemporaryDirectory(prefix="fuzzed-") as folder, asyncio.Runner() as runner:
-        os.environ |= {"RAGWEAVE_HOME": f"{folder}/home", "RAGWEAVE_OCR": "off", "RAGWEAVE_PARSE_WORKERS": "1"}
+        os.environ |= {
+            "RAGWEAVE_HOME": f"{folder}/home",
+            "RAGWEAVE_OCR": "off",
+            "RAGWEAVE_PARSE_WORKERS": "1",
+        }
         opened = target(Path(folder))
         made = runner.run(opened.__aenter__())
         try:

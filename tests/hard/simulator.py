@@ -1,10 +1,9 @@
 """A simulator of faults: a random program over the life of a home, with a fault at a random place of its steps.
 
-python -m ragweave.tests.hard.simulator SEED [STEPS] [--programs N] [--store files|postgres|both] prints the steps that
-it ran, and where the home then holds what it must not, the seed and the shortest program found that still ends so. Each
-step is a command line in a process of its own; after each everything that the home holds is compared with the files and
-with what was acknowledged.
-"""
+python -m ragweave.tests.hard.simulator SEED [STEPS] [--programs N] [--store files|postgres|both] prints the
+steps that it ran, and where the home then holds what it must not, the seed and the shortest program found
+that still ends so. Each step is a command line in a process of its own; after each everything that the home
+holds is compared with the files and with what was acknowledged."""
 
 from __future__ import annotations
 
@@ -80,8 +79,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seed", type=int)
     parser.add_argument("steps", type=int, nargs="?", default=200)
-    parser.add_argument("--programs", type=int, default=1, help="run so many, of this seed and those after it")
-    parser.add_argument("--store", choices=STORES, default="files", help="what keeps the catalogs; both: by turns")
+    parser.add_argument(
+        "--programs", type=int, default=1, help="run so many, of this seed and those after it"
+    )
+    parser.add_argument(
+        "--store", choices=STORES, default="files", help="what keeps the catalogs; both: by turns"
+    )
     given = parser.parse_args()
     with ExitStack() as open_until_the_end:
         server: Postgres | None = None
@@ -99,7 +102,10 @@ def main() -> int:
 def _passes(seed: int, steps: list[Step], server: Postgres | None) -> bool:
     began = time.monotonic()
     broke, why, counts = failure(steps, server)
-    what = f"seed {seed}, {'postgres' if server else 'files'}, {len(steps)} steps, {time.monotonic() - began:.0f} s"
+    what = (
+        f"seed {seed}, {'postgres' if server else 'files'}, {len(steps)} steps,"
+        f" {time.monotonic() - began:.0f} s"
+    )
     print(what, json.dumps(dict(sorted(counts.items()))), flush=True)
     if broke < 0:
         return True

@@ -59,16 +59,21 @@ def test_thirty_processes_that_ask_one_home_at_once_all_answer(ragweave: dict[st
     }
     said = {town: process.communicate() for town, process in asking.items()}
 
-    failed = {t: said[t] for t, process in asking.items() if process.returncode or str(TOWNS[t]) not in said[t][0]}
+    failed = {
+        t: said[t] for t, process in asking.items() if process.returncode or str(TOWNS[t]) not in said[t][0]
+    }
     assert not failed
 
 
-def test_ten_readers_are_answered_while_one_large_file_is_committed(tmp_path: Path, ragweave: dict[str, Any]) -> None:
+def test_ten_readers_are_answered_while_one_large_file_is_committed(
+    tmp_path: Path, ragweave: dict[str, Any]
+) -> None:
     (tmp_path / "large").mkdir()
     buoys = (f"## Buoy {n}\n\nThe buoy {n} was laid at {n % 40 + 3} fathoms.\n\n" for n in range(ITEMS))
     (tmp_path / "large" / "buoys.md").write_text("# Buoys\n\n" + "".join(buoys))
     reading = [
-        subprocess.Popen([sys.executable, "-c", READER], stdin=subprocess.PIPE, **ragweave) for _ in range(READERS)
+        subprocess.Popen([sys.executable, "-c", READER], stdin=subprocess.PIPE, **ragweave)
+        for _ in range(READERS)
     ]
     done = subprocess.run([*COMMAND, "index", str(tmp_path / "large")], check=False, **ragweave)
     said = [process.communicate("") for process in reading]
@@ -77,5 +82,8 @@ def test_ten_readers_are_answered_while_one_large_file_is_committed(tmp_path: Pa
     assert not any(process.returncode for process in reading), said
     counted = [out.split() for out, _ in said]
     answers, longest = sum(int(n) for n, _ in counted), max(float(seconds) for _, seconds in counted)
-    print(f"\n{ITEMS} items: {done.stdout.splitlines()[1]} {answers} answers meanwhile, the longest in {longest:.2f} s")
+    print(
+        f"\n{ITEMS} items: {done.stdout.splitlines()[1]} {answers} answers meanwhile, the longest in"
+        f" {longest:.2f} s"
+    )
     assert answers

@@ -156,7 +156,9 @@ async def test_hostile_files_are_read_or_refused_and_nothing_else_happens(
     said = {**dict(report.failed), **{str(p): why for p, why in report.skipped}}
     said = {p: why for p, why in said.items() if p not in sources or sources[p].status == "failed"}
     files = [p for paths in made.values() for p in paths]
-    silent = [p for p in map(str, files) if (p not in sources or sources[p].status == "failed") and p not in said]
+    silent = [
+        p for p in map(str, files) if (p not in sources or sources[p].status == "failed") and p not in said
+    ]
     after = everything(tmp_path)
     [lists] = await library.search("paragraph", ["canary xanthophyll root daemon bin nologin"], 200)
     texts = [i.text for i in (await library.items([h.id for h in (*lists.dense, *lists.lexical)])).values()]

@@ -44,14 +44,20 @@ while True:
 
 def documents(folder: Path, rng: random.Random) -> None:
     """Lay out the documents to index: real ones where they are at hand, others made up; some bear no title."""
-    data = Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "docs_astronomy"
+    data = (
+        Path(os.environ.get("RAGWEAVE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+        / "docs_astronomy"
+    )
     folder.mkdir()
     if data.is_dir():
         for path in sorted(data.glob("*.md")):
             shutil.copy(path, folder / path.name)
     words = "aqueduct basilica citadel dolmen esplanade forum granary hippodrome icon jetty kiln lighthouse".split()
     for n in range(12 if data.is_dir() else 40):
-        parts = [(f"## Part {i}\n\n" if n % 3 else "") + " ".join(rng.choices(words, k=400)) + "." for i in range(12)]
+        parts = [
+            (f"## Part {i}\n\n" if n % 3 else "") + " ".join(rng.choices(words, k=400)) + "."
+            for i in range(12)
+        ]
         (folder / f"{n:03}.md").write_text("\n\n".join([*([f"# Note {n}"] if n % 3 else []), *parts]))
 
 
@@ -75,7 +81,9 @@ def change(folder: Path, rng: random.Random, step: int) -> set[str]:
     return touched
 
 
-def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(tmp_path: Path, kit: SimpleNamespace) -> None:
+def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(
+    tmp_path: Path, kit: SimpleNamespace
+) -> None:
     rng = random.Random(11)
     folder, home, calm = tmp_path / "documents", tmp_path / "killed", tmp_path / "calm"
     documents(folder, rng)
@@ -116,7 +124,9 @@ def test_killed_at_any_moment_nothing_is_lost_doubled_or_orphaned(tmp_path: Path
     assert redone == 0
 
 
-def test_repair_and_compaction_killed_at_any_moment_lose_nothing(tmp_path: Path, kit: SimpleNamespace) -> None:
+def test_repair_and_compaction_killed_at_any_moment_lose_nothing(
+    tmp_path: Path, kit: SimpleNamespace
+) -> None:
     rng = random.Random(13)
     folder, home, calm = tmp_path / "documents", tmp_path / "killed", tmp_path / "calm"
     documents(folder, rng)

@@ -35,7 +35,10 @@ sys.addaudithook(seen)
 pytestmark = pytest.mark.hard
 
 ALONE = ["unshare", "--map-root-user", "--net"]
-CANARIES = {f"canary{word}" for word in ("document", "heading", "filename", "question", "followup", "query", "library")}
+CANARIES = {
+    f"canary{word}"
+    for word in ("document", "heading", "filename", "question", "followup", "query", "library")
+}
 SCRIPT = """
 import sys
 from ragweave.app.cli import main
@@ -51,14 +54,19 @@ def run(tmp_path: Path, home: Path):
     watch = tmp_path / "watch"
     watch.mkdir()
     (watch / "sitecustomize.py").write_text(WATCH)
-    able = shutil.which("unshare") and not subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode
+    able = (
+        shutil.which("unshare")
+        and not subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode
+    )
     path = os.pathsep.join([str(watch), import_path()])
     kept = {n: v for n, v in os.environ.items() if n not in ("ANONYMIZED_TELEMETRY", "LANGSMITH_TRACING")}
     env = {**kept, "RAGWEAVE_HOME": str(home), "PYTHONPATH": path, "COLUMNS": "200"}
 
     def command(*argv: str, text: str = "") -> subprocess.CompletedProcess[str]:
         line = [*(ALONE if able else []), sys.executable, "-c", SCRIPT, *argv]
-        return subprocess.run(line, env=env, input=text, capture_output=True, text=True, timeout=300, check=False)
+        return subprocess.run(
+            line, env=env, input=text, capture_output=True, text=True, timeout=300, check=False
+        )
 
     yield command
     seen = watch / "seen"

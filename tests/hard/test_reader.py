@@ -63,7 +63,9 @@ async def test_every_answer_is_right_while_the_library_changes(
     tmp_path: Path, home: Path, kit: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        Readers, "read", lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
+        Readers,
+        "read",
+        lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more),
     )
     rng = random.Random(17)
     notes = tmp_path / "notes"
@@ -108,7 +110,9 @@ async def test_every_answer_is_right_while_the_library_changes(
 
     collecting = asyncio.create_task(collect())
     changes = {"added": 0, "edited": 0, "deleted": 0}
-    kinds = cycle(["added", "edited", "deleted", "added", "edited", "added", "edited", "deleted", "added", "added"])
+    kinds = cycle(
+        ["added", "edited", "deleted", "added", "edited", "added", "edited", "deleted", "added", "added"]
+    )
     following = 40
     while sum(changes.values()) < kit.changes:
         kind = next(kinds)
@@ -142,7 +146,9 @@ async def test_every_answer_is_right_while_the_library_changes(
         must = {t for t, life in lives.items() if life.must(began, ended)}
         for found in (dense, words):
             wrong["deleted or not there yet"] += sum(not lives[t].may(began, ended) for t in found)
-            wrong["two versions of one note"] += len(found) - len({t.rpartition(" version ")[0] for t in found})
+            wrong["two versions of one note"] += len(found) - len(
+                {t.rpartition(" version ")[0] for t in found}
+            )
         wrong["missing in the word list"] += len(must - set(words))
         unseen += len(must - set(dense))
         asked += len(must)

@@ -24,7 +24,8 @@ pytestmark = [
 ]
 
 NOTE = "# The lighthouse\n\n" + " ".join(
-    f"The lamp was painted in {year}. The keeper of {year} was called Keeper {year}.\n\n" for year in range(1874, 1890)
+    f"The lamp was painted in {year}. The keeper of {year} was called Keeper {year}.\n\n"
+    for year in range(1874, 1890)
 )
 QUESTION = "When was the lamp of the lighthouse painted?"
 ASKERS = 4
@@ -77,7 +78,9 @@ async def follow(servers: Servers, at: int, run: str, seen: list[dict[str, Any]]
         text = ""
         try:
             given = {"after": len(seen)}
-            async with servers.client(at + times).stream("GET", f"/api/runs/{run}/events", params=given) as stream:
+            async with servers.client(at + times).stream(
+                "GET", f"/api/runs/{run}/events", params=given
+            ) as stream:
                 assert stream.status_code == 200
                 async for part in stream.aiter_text():
                     text += part.replace("\r\n", "\n")
@@ -116,7 +119,9 @@ async def test_no_reader_misses_or_gets_twice_what_a_killed_server_told(home: Pa
                 turns = await read(servers, run["thread"])
                 kept = turns[0]["answer"]["sentences"] if turns[0]["answer"] else turns[0]["trail"]
                 assert [t["status"] for t in turns] == [seen[-1]["status"]]
-                assert [e["text"] for e in kept if "text" in e and e.get("type", "sentence") == "sentence"] == shown
+                assert [
+                    e["text"] for e in kept if "text" in e and e.get("type", "sentence") == "sentence"
+                ] == shown
                 ended.update(e["problem"]["code"] for e in seen if e["type"] == "error")
                 ended[seen[-1]["status"]] += 1
                 ended["sentences"] += len(shown)
@@ -142,17 +147,23 @@ async def test_what_a_killed_server_was_indexing_another_one_ends_once(home: Pat
     await asyncio.gather(servers.start(0), servers.start(1))
 
     async def indexed(at: int) -> list[str]:
-        found = (await servers.client(at).get("/api/sources", params={"library": "default"})).json()["sources"]
+        found = (await servers.client(at).get("/api/sources", params={"library": "default"})).json()[
+            "sources"
+        ]
         assert {s["status"] for s in found} == {"ok"}
         return [s["name"] for s in found if s["name"] != "lighthouse.md"]
 
     for n in range(kills):
-        batch = {f"{n} {k}.md": f"# Mill {k}\n\nMill {k} of round {n} has {7 * n + k} wheels.\n" for k in range(40)}
+        batch = {
+            f"{n} {k}.md": f"# Mill {k}\n\nMill {k} of round {n} has {7 * n + k} wheels.\n" for k in range(40)
+        }
         files = [("files", (name, text.encode())) for name, text in batch.items()]
         taken = await servers.client(n).post("/api/upload", data={"library": "default"}, files=files)
         assert taken.status_code == 202 and set(taken.json()["files"]) == set(batch)
         sent |= set(batch)
-        await asyncio.sleep(rng.uniform(0, 4) if n else 0)  # the first one is killed in mid-index on any machine
+        await asyncio.sleep(
+            rng.uniform(0, 4) if n else 0
+        )  # the first one is killed in mid-index on any machine
         amid += set(await indexed(n + 1)) != sent
         await servers.kill(n % 2)
         for _ in range(600):
@@ -172,7 +183,9 @@ async def read(servers: Servers, thread: str) -> list[dict[str, Any]]:
     """Return the turns of a conversation, from whichever server there is."""
     for n in range(1_000):
         try:
-            found: list[dict[str, Any]] = (await servers.client(n).get(f"/api/threads/{thread}")).json()["turns"]
+            found: list[dict[str, Any]] = (await servers.client(n).get(f"/api/threads/{thread}")).json()[
+                "turns"
+            ]
             return found
         except (httpx.TransportError, RuntimeError):
             await asyncio.sleep(0.1)

@@ -1,8 +1,7 @@
 """Kill a run over videos again and again: what it holds in the end is what an undisturbed run holds.
 
-The short form makes four small films and kills a third as often as the other tests. TEST_FILMS names a folder of real
-ones, which the real senses hear and read, and every kill that TEST_KILLS allows is made.
-"""
+The short form makes four small films and kills a third as often as the other tests. TEST_FILMS names a folder
+of real ones, which the real senses hear and read, and every kill that TEST_KILLS allows is made."""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ async def _serve(library: str, files: list[Path]) -> None:
     async with in_process(app) as client:
         for path in files:
             data = await asyncio.to_thread(path.read_bytes)
-            answer = await client.post("/api/upload", files={"files": (path.name, data)}, data={"library": library})
+            answer = await client.post(
+                "/api/upload", files={"files": (path.name, data)}, data={"library": library}
+            )
             if answer.status_code == 202:
                 for name in answer.json()["files"]:
                     print(f"{ACCEPTED}{path.name}\t{name}", flush=True)

@@ -35,7 +35,9 @@ class World(Commands):
         super().__post_init__()
         for folder in "a", "b", "sent":
             (self.root / folder).mkdir()
-        for name in "ab":  # a file that stays as it is: a run that can read nothing at all ends with another code
+        for (
+            name
+        ) in "ab":  # a file that stays as it is: a run that can read nothing at all ends with another code
             self._put(self.root / name / ANCHOR, _ANCHOR_TEXT)
 
     def run(self, step: Step) -> None:
@@ -66,7 +68,8 @@ class World(Commands):
                 before, data = path.stat(), path.read_bytes()
                 new = content(rng, path.suffix, f"tok{rng.getrandbits(40):010x}")
                 self._put(
-                    path, (new * 2)[: len(data)] if rng.random() < 0.3 and path.suffix in (".md", ".txt") else new
+                    path,
+                    (new * 2)[: len(data)] if rng.random() < 0.3 and path.suffix in (".md", ".txt") else new,
                 )
                 if rng.random() < 0.5:  # as a program that keeps the time of the last change does
                     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -91,12 +94,17 @@ class World(Commands):
         before = on_disk(self.root / name)
         real = rng.random() < 0.15
         if self._command(
-            step, ["index", str(self.root / name), "-l", name, "-q"], name, readers=real, many=rng.random() < 0.1
+            step,
+            ["index", str(self.root / name), "-l", name, "-q"],
+            name,
+            readers=real,
+            many=rng.random() < 0.1,
         ):
             self.synced[name] = before
             if (got := self.state["libraries"][name])["files"] != before:
                 raise Broken(
-                    f"catalog and files of {name} differ: {sorted(dict(got['files'].items() ^ before.items()))}"
+                    f"catalog and files of {name} differ:"
+                    f" {sorted(dict(got['files'].items() ^ before.items()))}"
                 )
             if got["media"]:
                 raise Broken(f"media of nothing in {name}: {got['media']}")
@@ -155,7 +163,9 @@ class World(Commands):
         for line in self.said.splitlines():
             if line.startswith(ACCEPTED):
                 name, kept = line.removeprefix(ACCEPTED).split("\t")
-                self.accepted[str(folder / kept)] = hashlib.sha256((self.root / "sent" / name).read_bytes()).hexdigest()
+                self.accepted[str(folder / kept)] = hashlib.sha256(
+                    (self.root / "sent" / name).read_bytes()
+                ).hexdigest()
         if said is not None and step.get("fault") in (None, "stop"):
             if lost := [p for p, s in self.accepted.items() if held["files"].get(p) not in (s, "")]:
                 raise Broken(f"accepted, and neither indexed nor recorded as failed: {lost}")
@@ -171,7 +181,9 @@ class World(Commands):
                 self.synced.pop(name, None)
             if name == UPLOADS:  # where it was stopped, they may be on their way out
                 self.accepted = {p: s for p, s in self.accepted.items() if Path(p).exists()}
-                if name not in self.state["libraries"] and (left := list((self.home / "uploads").glob("*/*"))):
+                if name not in self.state["libraries"] and (
+                    left := list((self.home / "uploads").glob("*/*"))
+                ):
                     raise Broken(f"uploads of a library that was deleted: {left}")
 
     def _repair(self, step: Step, rng: random.Random) -> None:
@@ -183,8 +195,12 @@ class World(Commands):
         if name and (named := self.state["libraries"][name]["named"]):
             source = rng.choice(sorted(named.values()))
             if name == UPLOADS:
-                sha = next(s for p, s in self.state["libraries"][name]["files"].items() if named.get(p) == source)
-                self.accepted = {p: s for p, s in self.accepted.items() if s != sha and named.get(p) != source}
+                sha = next(
+                    s for p, s in self.state["libraries"][name]["files"].items() if named.get(p) == source
+                )
+                self.accepted = {
+                    p: s for p, s in self.accepted.items() if s != sha and named.get(p) != source
+                }
             done = self._command(step, ["sources", "remove", source, "-l", name, "--yes"], name)
             if done is not None and source in self.state["libraries"][name]["named"].values():
                 raise Broken("a source that was removed is there")
@@ -205,7 +221,9 @@ class World(Commands):
         """Return a token of a file that the library surely holds as it is now."""
         now = on_disk(self.root / name) if name in "ab" else {}
         sure = [
-            p for p in self.state["libraries"][name]["read"] if now.get(p) == self.state["libraries"][name]["files"][p]
+            p
+            for p in self.state["libraries"][name]["read"]
+            if now.get(p) == self.state["libraries"][name]["files"][p]
         ]
         text = Path(rng.choice(sure)).read_bytes().decode(errors="replace") if sure else ""
         return "tok" + text.partition("tok")[2][:10] if "tok" in text else ""

@@ -59,7 +59,9 @@ def tokenizer(special: tuple[str, ...], words: list[str], single: str, pair: str
 
 def bert_tokenizer() -> Any:
     named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-    return tokenizer(tuple(named.values()), vocabulary(), "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", **named)
+    return tokenizer(
+        tuple(named.values()), vocabulary(), "[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", **named
+    )
 
 
 def t5_tokenizer(words: list[str] | None = None) -> Any:
@@ -71,7 +73,14 @@ def t5_tokenizer(words: list[str] | None = None) -> Any:
 def distilbert_config(**changes: Any) -> Any:
     from transformers import DistilBertConfig
 
-    size = {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 2, "max_position_embeddings": 128, "dropout": 0.0}
+    size = {
+        "dim": 32,
+        "hidden_dim": 64,
+        "n_layers": 2,
+        "n_heads": 2,
+        "max_position_embeddings": 128,
+        "dropout": 0.0,
+    }
     return DistilBertConfig(**{"vocab_size": len(bert_tokenizer()), "pad_token_id": 0, **size, **changes})
 
 
@@ -106,7 +115,9 @@ def distilbert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     torch.manual_seed(0)
     return save(
-        tmp_path_factory.mktemp("base") / "tiny-distilbert", DistilBertModel(distilbert_config()), bert_tokenizer()
+        tmp_path_factory.mktemp("base") / "tiny-distilbert",
+        DistilBertModel(distilbert_config()),
+        bert_tokenizer(),
     )
 
 
@@ -130,7 +141,9 @@ def write(tmp_path_factory: pytest.TempPathFactory) -> Write:
 
     def made(rows: list[Any], name: str = "rows.jsonl") -> Path:
         path = tmp_path_factory.mktemp("data") / name
-        path.write_text("".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in rows), encoding="utf-8")
+        path.write_text(
+            "".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in rows), encoding="utf-8"
+        )
         return path
 
     return made
@@ -153,8 +166,12 @@ def pairs(write: Write) -> Path:
     rows = []
     for i in range(40):
         question = f"{FILL[i % 10]} tell me about the moon {FILL[(i // 10) % 10]}"
-        rows.append({"qid": str(i), "question": question, "title": "", "passage": "moon tide " * 3, "label": 1})
-        rows.append({"qid": str(i), "question": question, "title": "oven", "passage": "bread oven " * 3, "label": 0})
+        rows.append(
+            {"qid": str(i), "question": question, "title": "", "passage": "moon tide " * 3, "label": 1}
+        )
+        rows.append(
+            {"qid": str(i), "question": question, "title": "oven", "passage": "bread oven " * 3, "label": 0}
+        )
     return write(rows, "pairs.jsonl")
 
 

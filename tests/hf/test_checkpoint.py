@@ -18,7 +18,17 @@ pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
 
 LABELS = ("none", "paragraph", "document", "image", "clip", "video")
-ODD = ["", " \n ", "?", "x" * 50_000, "word " * 10_000, "哪一年成立", "</s> [SEP] [CLS] <pad>", "a\x00b", "🌑" * 300]
+ODD = [
+    "",
+    " \n ",
+    "?",
+    "x" * 50_000,
+    "word " * 10_000,
+    "哪一年成立",
+    "</s> [SEP] [CLS] <pad>",
+    "a\x00b",
+    "🌑" * 300,
+]
 
 
 @pytest.fixture
@@ -50,7 +60,9 @@ def sequence_model(tiny: Any, folder: Path, outputs: int, t5: bool = False, **co
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_odd_texts_get_probabilities_and_scores_within_their_range(text: str, trained: dict[str, Any]) -> None:
+def test_odd_texts_get_probabilities_and_scores_within_their_range(
+    text: str, trained: dict[str, Any]
+) -> None:
     for kind in ("distilbert", "t5"):
         found = checkpoint.router(str(trained[kind].folder), LABELS)(text)
         assert set(found) == set(LABELS) and sum(found.values()) == pytest.approx(1)
@@ -67,13 +79,20 @@ async def test_the_graph_routes_and_grades_by_the_checkpoints_that_the_settings_
     from ragweave.components.context import Context
     from ragweave.graphs.agent import graph
 
-    stock({"moon.md": "# Moon\n\nThe moon raises the tide.\n", "bread.md": "# Bread\n\nBread is baked in an oven.\n"})
+    stock(
+        {
+            "moon.md": "# Moon\n\nThe moon raises the tide.\n",
+            "bread.md": "# Bread\n\nBread is baked in an oven.\n",
+        }
+    )
     monkeypatch.setenv("RAGWEAVE_ROUTER", str(trained["t5"].folder))
     monkeypatch.setenv("RAGWEAVE_EVALUATOR", str(trained["evaluator"].folder))
     model_settings.cache_clear()
     context = Context(mode="extractive", route_by="checkpoint", grade_by="checkpoint")
     sent: Any = {"messages": [("human", "Tell me about the moon and the tide.")]}
-    steps = {s["node"]: s async for s in graph.astream(sent, context=context, stream_mode="custom") if "by" in s}
+    steps = {
+        s["node"]: s async for s in graph.astream(sent, context=context, stream_mode="custom") if "by" in s
+    }
     assert [steps[node]["by"] for node in ("route", "grade")] == ["checkpoint", "checkpoint"]
     assert not [step for step in steps.values() if "fallback" in step]
 
@@ -104,7 +123,12 @@ def test_a_checkpoint_is_loaded_once_although_threads_ask_together(
 @pytest.mark.parametrize(
     ("kind", "config", "sheet", "message"),
     [
-        ("distilbert", {"id2label": dict(enumerate("abcdef")), "label2id": {}}, None, "the labels of copy are a, b"),
+        (
+            "distilbert",
+            {"id2label": dict(enumerate("abcdef")), "label2id": {}},
+            None,
+            "the labels of copy are a, b",
+        ),
         ("distilbert", {"id2label": {str(i): f"LABEL_{i}" for i in range(6)}}, None, "LABEL_0"),
         ("t5", None, {"labels": ["none", "table"]}, "the labels of copy are none, table"),
         ("t5", None, {"labels": ["none", "none"]}, "a router decides between"),
@@ -159,13 +183,17 @@ def test_scores_that_are_not_numbers_are_an_error(copy: Any) -> None:
 
 
 @pytest.mark.parametrize(("outputs", "t5"), [(1, False), (2, False), (1, True), (3, False)])
-def test_evaluators_of_others_are_read_without_a_sheet(outputs: int, t5: bool, tiny: Any, tmp_path: Path) -> None:
+def test_evaluators_of_others_are_read_without_a_sheet(
+    outputs: int, t5: bool, tiny: Any, tmp_path: Path
+) -> None:
     folder = sequence_model(tiny, tmp_path / "other", outputs, t5)
     if outputs == 3:
         with pytest.raises(WeightsError, match="has 3 outputs"):
             checkpoint.evaluator(str(folder))
         return
-    found = checkpoint.evaluator(str(folder))("the moon", [Passage("", "moon tide"), Passage("oven", "bread")])
+    found = checkpoint.evaluator(str(folder))(
+        "the moon", [Passage("", "moon tide"), Passage("oven", "bread")]
+    )
     assert all(-1 <= x <= 1 for x in found) and found[0] != found[1]
 
 

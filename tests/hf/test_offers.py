@@ -27,7 +27,11 @@ fastembed = pytest.importorskip("fastembed")
 def test_name_size_and_licence_of_an_offer_are_those_of_fastembed(offer: Offer) -> None:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-    kinds = {"encoder": fastembed.TextEmbedding, "reranker": TextCrossEncoder, "pictures": fastembed.ImageEmbedding}
+    kinds = {
+        "encoder": fastembed.TextEmbedding,
+        "reranker": TextCrossEncoder,
+        "pictures": fastembed.ImageEmbedding,
+    }
     (row,) = [row for row in kinds[offer.part].list_supported_models() if row["model"] == offer.name]
     size = row["size_in_GB"]
     if offer.part == "pictures":
@@ -52,10 +56,14 @@ def files_of(offer: Offer, row: dict[str, Any]) -> dict[str, bytes]:
         nodes.append(helper.make_node("ReduceMean", ["states"], ["logits"], axes=[1], keepdims=0))
     given = [helper.make_tensor_value_info(n, ids, ["b", "s"]) for n in ("input_ids", "attention_mask")]
     last = nodes[-1].output[0]
-    made = [helper.make_tensor_value_info(last, ends, ["b", width] if last == "logits" else ["b", "s", width])]
+    made = [
+        helper.make_tensor_value_info(last, ends, ["b", width] if last == "logits" else ["b", "s", width])
+    ]
     graph = helper.make_graph(nodes, "tiny", given, made, [onnx.numpy_helper.from_array(table, "table")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
-    splits = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: n for n, w in enumerate(WORDS)}, unk_token="[UNK]"))
+    splits = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: n for n, w in enumerate(WORDS)}, unk_token="[UNK]")
+    )
     splits.normalizer = tokenizers.normalizers.Lowercase()
     splits.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     return {
@@ -67,7 +75,9 @@ def files_of(offer: Offer, row: dict[str, Any]) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("offer", [o for o in OFFERS if o.part in ("encoder", "reranker")], ids=lambda o: o.name)
+@pytest.mark.parametrize(
+    "offer", [o for o in OFFERS if o.part in ("encoder", "reranker")], ids=lambda o: o.name
+)
 def test_what_is_fetched_of_an_offer_is_opened_at_its_commit_and_without_a_network_from_then_on(
     offer: Offer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,11 @@ pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
 
 QUESTION = "tell me about the moon"
-PASSAGES = [Passage("oven", "bread oven bread"), Passage("", "moon tide moon tide moon tide"), Passage("oven", "bread")]
+PASSAGES = [
+    Passage("oven", "bread oven bread"),
+    Passage("", "moon tide moon tide moon tide"),
+    Passage("oven", "bread"),
+]
 
 
 @pytest.fixture
@@ -72,7 +76,12 @@ async def test_the_graph_ranks_with_it_and_says_nothing(
     from ragweave.components.context import Context
     from ragweave.graphs.rag_fusion import graph
 
-    stock({"moon.md": "# Moon\n\nThe moon raises the tide.\n", "bread.md": "# Bread\n\nBread is baked in an oven.\n"})
+    stock(
+        {
+            "moon.md": "# Moon\n\nThe moon raises the tide.\n",
+            "bread.md": "# Bread\n\nBread is baked in an oven.\n",
+        }
+    )
     folder = encoder(1)
     monkeypatch.setenv("RAGWEAVE_RERANK", f"hf:{folder}")
     model_settings.cache_clear()

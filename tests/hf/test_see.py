@@ -29,7 +29,13 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     tokenizer = bert_tokenizer()
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    text = {**size, "vocab_size": len(tokenizer), "max_position_embeddings": 16, "eos_token_id": 3, "bos_token_id": 2}
+    text = {
+        **size,
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": 16,
+        "eos_token_id": 3,
+        "bos_token_id": 2,
+    }
     config = CLIPConfig(
         text_config={**text, "pad_token_id": 0}, vision_config={**size, "image_size": 32, "patch_size": 8},
         projection_dim=16,

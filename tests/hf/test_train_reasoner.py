@@ -20,8 +20,8 @@ PLAIN = (
     "{% if add_generation_prompt %}<assistant> {% endif %}"
 )
 FORGETS = (
-    "{% for m in messages %}<{{ m['role'] }}> {% if m['role'] == 'assistant' and loop.last %}<think> {% endif %}"
-    "{{ m['content'] }} <end> {% endfor %}{% if add_generation_prompt %}<assistant> {% endif %}"
+    "{% for m in messages %}<{{ m['role'] }}> {% if m['role'] == 'assistant' and loop.last %}<think> {% endif"
+    " %}{{ m['content'] }} <end> {% endfor %}{% if add_generation_prompt %}<assistant> {% endif %}"
 )
 TOPICS = ("moon", "bread", "ferry", "tower", "mill", "tea", "wreck", "garden", "dome", "lens")
 PLACES = ("pell", "norway", "lorne", "corvane")
@@ -37,7 +37,12 @@ def talk(n: int) -> dict[str, Any]:
         ("user", f"Document_1 the {topic} is in {place}"),
         ("assistant", f"Final Answer: {place}"),
     ]
-    return {"id": str(n), "messages": [{"role": r, "content": c} for r, c in said], "answers": [place], "hops": 1}
+    return {
+        "id": str(n),
+        "messages": [{"role": r, "content": c} for r, c in said],
+        "answers": [place],
+        "hops": 1,
+    }
 
 
 def tokenizer_of(template: str) -> Any:
@@ -49,7 +54,9 @@ def tokenizer_of(template: str) -> Any:
     known = {w for n in range(40) for m in talk(n)["messages"] for w in m["content"].split()}
     made = Tokenizer(WordLevel({w: i for i, w in enumerate([*special, *sorted(known)])}, unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    out = PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", eos_token="<end>")
+    out = PreTrainedTokenizerFast(
+        tokenizer_object=made, pad_token="<pad>", unk_token="<unk>", eos_token="<end>"
+    )
     out.chat_template = template
     return out
 
@@ -67,7 +74,9 @@ def base(tmp_path_factory: pytest.TempPathFactory, tiny: SimpleNamespace) -> Pat
         initializer_range=0.3,
     )  # fmt: skip
     torch.manual_seed(0)
-    return Path(tiny.save(tmp_path_factory.mktemp("base") / "tiny-llama", LlamaForCausalLM(config), tokenizer))
+    return Path(
+        tiny.save(tmp_path_factory.mktemp("base") / "tiny-llama", LlamaForCausalLM(config), tokenizer)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +133,9 @@ def test_an_adapter_alone_is_small_and_opens_on_its_base(base: Path, data: Path,
     from ragweave.evals.train_reasoner import Tuning, train_reasoner
 
     told: list[tuple[int, int, str]] = []
-    train_reasoner(data, str(base), tmp_path / "out", Tuning(epochs=1), progress=lambda *step: told.append(step))
+    train_reasoner(
+        data, str(base), tmp_path / "out", Tuning(epochs=1), progress=lambda *step: told.append(step)
+    )
     assert not (tmp_path / "out" / "model.safetensors").exists()
     PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), tmp_path / "out")
     assert str(base.parent) not in (tmp_path / "out" / "adapter_config.json").read_text(encoding="utf-8")
@@ -147,7 +158,9 @@ def test_a_template_that_forgets_gives_a_row_for_each_turn_as_inference_sees_it(
     tokenizer = tokenizer_of(FORGETS)
     rows = examples(tokenizer, talk(0)["messages"], 100, "it")
     learnt = [
-        tokenizer.decode([i for i, label in zip(r["input_ids"], r["labels"], strict=True) if label != IGNORED])
+        tokenizer.decode(
+            [i for i, label in zip(r["input_ids"], r["labels"], strict=True) if label != IGNORED]
+        )
         for r in rows
     ]
     assert learnt == ["<think> Query: moon <end>", "<think> Final Answer: pell <end>"]

@@ -44,7 +44,9 @@ def folders(tmp_path: Path, write: Callable[..., Path], cues: dict[str, str]) ->
     if not (BASE / "model.safetensors").is_file():
         pytest.skip("no weights of all-MiniLM-L6-v2; `python tests/weights/fetch_weights.py` puts them there")
     questions = [
-        {"query": f"{cue} {n}?", "label": label, "source": "made"} for label, cue in cues.items() for n in range(10)
+        {"query": f"{cue} {n}?", "label": label, "source": "made"}
+        for label, cue in cues.items()
+        for n in range(10)
     ]
     pairs = [
         {"qid": f"{n}", "question": question, "passage": passage, "label": int(fact == question)}
@@ -66,7 +68,9 @@ async def test_a_question_is_routed_and_graded_by_what_was_trained_from_real_wei
     model_settings.cache_clear()
     found = checkpoint.router(model_settings().router, LABELS)("which year was it founded, the mill?")
     assert max(found, key=lambda label: found[label]) == "paragraph", found
-    scores = checkpoint.evaluator(model_settings().evaluator)(QUESTION, [Passage("", FERRY), Passage("", "Bread.")])
+    scores = checkpoint.evaluator(model_settings().evaluator)(
+        QUESTION, [Passage("", FERRY), Passage("", "Bread.")]
+    )
     assert all(-1 <= score <= 1 for score in scores) and scores[0] != scores[1]
     (tmp_path / "ferry.md").write_text(f"# Ferry\n\n{FERRY}\n", encoding="utf-8")
     await aindex([tmp_path / "ferry.md"])

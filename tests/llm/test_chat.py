@@ -56,7 +56,9 @@ async def test_a_stream_is_read_to_its_end_and_its_tokens_are_counted(llm_server
     assert meter.spent.input_tokens > 20 and meter.spent.output_tokens >= len(parts)
 
 
-async def test_most_structured_replies_are_read_and_the_server_enforces_the_schema(llm_server: object) -> None:
+async def test_most_structured_replies_are_read_and_the_server_enforces_the_schema(
+    llm_server: object,
+) -> None:
     prompt = "Does the passage answer the question? Question: capital of {0}? Passage: {0} is a country."
     meter = Meter()
     asked = [[("user", prompt.format(country))] for country in CAPITALS]

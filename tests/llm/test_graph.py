@@ -17,11 +17,20 @@ from ragweave.tests.support.library import build_library
 pytestmark = pytest.mark.llm
 
 TEXTS = {
-    "tower.md": "# Helder tower\n\nThe Helder tower was built in 1931 by the Ostrander Works. It is 42 metres tall.\n",
-    "works.md": "# Ostrander Works\n\nThe Ostrander Works were founded by Ada Ostrander in 1889 in the town of Pell.\n",
+    "tower.md": (
+        "# Helder tower\n\nThe Helder tower was built in 1931 by the Ostrander Works. It is 42 metres tall.\n"
+    ),
+    "works.md": (
+        "# Ostrander Works\n\nThe Ostrander Works were founded by Ada Ostrander in 1889 in the town of"
+        " Pell.\n"
+    ),
     "bread.md": "# Rye bread\n\nRye bread is baked at 250 degrees for ten minutes and then at 190 degrees.\n",
 }
-QUESTIONS = ("When was the Helder tower built?", "Who founded the Ostrander Works?", "How tall is the Helder tower?")
+QUESTIONS = (
+    "When was the Helder tower built?",
+    "Who founded the Ostrander Works?",
+    "How tall is the Helder tower?",
+)
 DECIDING = ("route", "expand", "grade", "reason", "generate")
 MISREAD = "local, llm unreadable"
 """The model was asked and replied; so small a one seldom keeps the form of a turn."""
@@ -48,7 +57,9 @@ async def test_every_deciding_node_reaches_the_model_and_most_can_read_it(tmp_pa
 
     async def ask(question: str, context: Context) -> None:
         sent: Any = {"messages": [("human", question)]}
-        stream = graph.astream(sent, context=context, stream_mode=["custom", "messages", "values"], version="v2")
+        stream = graph.astream(
+            sent, context=context, stream_mode=["custom", "messages", "values"], version="v2"
+        )
         state: Any = {}
         pushed = ""
         async for part in stream:
@@ -60,7 +71,8 @@ async def test_every_deciding_node_reaches_the_model_and_most_can_read_it(tmp_pa
                 state = part["data"]
         answer = state["answer"]
         answers.append(answer)
-        # Marks come below the text that was pushed, and in the text of the answer. Quotes are pushed as Markdown.
+        # Marks come below the text that was pushed, and in the text of the answer. Quotes are pushed as
+        # Markdown.
         assert bool(pushed) != answer.abstained
         assert all(s.text in pushed for s in answer.sentences if s.support != "quoted")
 

@@ -33,7 +33,9 @@ def test_a_setting_names_the_engine(put: Any) -> None:
 def lay(home: Path, *offers: Offer) -> None:
     """Put files where downloaded models lie."""
     for offer in offers:
-        folder = home / "models" / "hub" / f"models--{offer.name.replace('/', '--')}" / "snapshots" / offer.commit
+        folder = (
+            home / "models" / "hub" / f"models--{offer.name.replace('/', '--')}" / "snapshots" / offer.commit
+        )
         folder.mkdir(parents=True)
         for name in offer.sha256:
             (folder / name).write_bytes(b"x")
@@ -70,7 +72,12 @@ def server(json_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_an_endpoint_gives_words_with_times_and_half_of_a_character_is_replaced(server: Any) -> None:
     words = [{"word": "Hello", "start": 0.1, "end": 0.5}, {"word": "there\ud83d", "start": 0.6, "end": 1.0}]
-    reply = {"text": " Hello there\ud83d ", "words": words, "segments": [{"avg_logprob": -0.1}], "language": "en"}
+    reply = {
+        "text": " Hello there\ud83d ",
+        "words": words,
+        "segments": [{"avg_logprob": -0.1}],
+        "language": "en",
+    }
     server.replies = [(503, {}), (200, reply)]
     heard = TranscriptionServer("whisper-1", server.url).transcribe(SOUND)
     assert (heard.text, heard.language, heard.confidence) == ("Hello there?", "en", 0.942)
@@ -79,7 +86,11 @@ def test_an_endpoint_gives_words_with_times_and_half_of_a_character_is_replaced(
 
 
 def test_a_server_that_knows_no_times_of_words_is_asked_for_the_words_alone(server: Any) -> None:
-    server.replies = [(400, {"error": "unknown response_format"}), (200, {"text": "Hello"}), (200, {"text": "again"})]
+    server.replies = [
+        (400, {"error": "unknown response_format"}),
+        (200, {"text": "Hello"}),
+        (200, {"text": "again"}),
+    ]
     found = TranscriptionServer("m", server.url)
     assert (found.transcribe(SOUND).text, found.transcribe(SOUND).text) == ("Hello", "again")
     assert [b"verbose_json" in body for *_, body in server.asked] == [True, False, False]
@@ -93,7 +104,11 @@ def test_a_server_that_knows_no_times_of_words_is_asked_for_the_words_alone(serv
         {},
         {"text": "x", "words": [{"word": "x", "start": "a"}, 3], "segments": True},
         {"text": "x", "words": 5, "language": {"deep": "en"}},
-        {"text": "x", "words": [{"word": "x", "start": 10**400, "end": 1}], "segments": [{"avg_logprob": -(10**400)}]},
+        {
+            "text": "x",
+            "words": [{"word": "x", "start": 10**400, "end": 1}],
+            "segments": [{"avg_logprob": -(10**400)}],
+        },
     ],
 )
 def test_strange_replies_are_read_without_harm(server: Any, reply: Any) -> None:
@@ -116,7 +131,9 @@ def test_what_an_endpoint_lacks_is_told_before_the_work_starts(server: Any, put:
         TranscriptionServer("m", "https://speech.example/v1").check()
 
 
-def test_a_whisper_model_that_cannot_be_had_is_told(tmp_path: Path, put: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whisper_model_that_cannot_be_had_is_told(
+    tmp_path: Path, put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "model.bin").write_bytes(b"not a model")
     with pytest.raises(WeightsError, match="CTranslate2"):
         Whisper(str(tmp_path)).check()
@@ -158,7 +175,9 @@ def segment(text: str, silence: float = 0.1, logprob: float = -0.2, sure: float 
 class Model:
     """Plays a Whisper model: says its segments, and hears a language with a probability."""
 
-    def __init__(self, *segments: SimpleNamespace, only: str = "", hears: tuple[str, float] = ("en", 0.9)) -> None:
+    def __init__(
+        self, *segments: SimpleNamespace, only: str = "", hears: tuple[str, float] = ("en", 0.9)
+    ) -> None:
         self.segments, self.hears = segments, hears
         self.supported_languages = [only] if only else ["de", "en", "fr"]
         self.languages: list[str] = []
@@ -181,12 +200,17 @@ def hearing(*models: Model) -> Whisper:
 def test_whisper_leaves_out_stories_told_to_music() -> None:
     model = Model(segment("Hello there."), segment("Thanks for watching", 0.95, -1.2), only="en")
     heard = hearing(model).transcribe(SOUND)
-    assert (heard.text, heard.language, [w.text for w in heard.words]) == ("Hello there.", "en", ["Hello", "there."])
+    assert (heard.text, heard.language, [w.text for w in heard.words]) == (
+        "Hello there.",
+        "en",
+        ["Hello", "there."],
+    )
     assert hearing(Model(segment("Thanks", 0.95, -1.2))).transcribe(SOUND) == Transcript()
 
 
 @pytest.mark.parametrize(
-    ("logprob", "sure", "doubtful"), [(-0.3, 0.95, False), (-0.9, 0.95, True), (-0.3, 0.3, True), (-0.5, 0.8, False)]
+    ("logprob", "sure", "doubtful"),
+    [(-0.3, 0.95, False), (-0.9, 0.95, True), (-0.3, 0.3, True), (-0.5, 0.8, False)],
 )
 def test_words_are_in_doubt_where_their_segment_or_they_themselves_are_unlikely(
     logprob: float, sure: float, doubtful: bool

@@ -49,7 +49,11 @@ async def stream(model: Chat, meter: Meter) -> list[str]:
 
 async def test_tokens_that_a_server_does_not_tell_are_estimated() -> None:
     for told in (None, -5, 0):
-        usage = told if told is None else UsageMetadata(input_tokens=told, output_tokens=told, total_tokens=2 * told)
+        usage = (
+            told
+            if told is None
+            else UsageMetadata(input_tokens=told, output_tokens=told, total_tokens=2 * told)
+        )
         model, meter = ScriptedChat(replies=[AIMessage("x" * 40, usage_metadata=usage)]), Meter()
         await injected(model).text(ASK, node="n", meter=meter)
         assert (meter.spent.input_tokens, meter.spent.output_tokens) == (7, 10)
@@ -57,7 +61,9 @@ async def test_tokens_that_a_server_does_not_tell_are_estimated() -> None:
 
 async def test_only_the_text_of_a_reply_is_returned() -> None:
     block = AIMessage([{"type": "text", "text": "Paris."}])
-    model = ScriptedChat(replies=["<think>Hm.</think>\n\nParis.", block, "half \ud83d of it", "<think>endless"])
+    model = ScriptedChat(
+        replies=["<think>Hm.</think>\n\nParis.", block, "half \ud83d of it", "<think>endless"]
+    )
     texts = [await injected(model).text(ASK, node="n", meter=Meter()) for _ in range(4)]
     assert texts == ["Paris.", "Paris.", "half ? of it", ""]
 
@@ -87,7 +93,9 @@ async def test_a_model_that_ignores_the_schema_is_asked_in_words_and_that_is_rem
     assert ["JSON schema" in c.prompt for c in model.calls] == [False, True, True]
 
 
-@pytest.mark.parametrize("first", ['{"wrong": 1}', '{"verdict": "ye', "", "{" * 40_000, '```json\n{"verdict"\n```'])
+@pytest.mark.parametrize(
+    "first", ['{"wrong": 1}', '{"verdict": "ye', "", "{" * 40_000, '```json\n{"verdict"\n```']
+)
 async def test_unreadable_json_gets_one_repair_under_the_schema(first: str) -> None:
     model = ScriptedChat(replies=[first, {"verdict": "yes"}, "{", "{"])
     writer = injected(model)
@@ -118,9 +126,13 @@ async def test_a_spent_budget_stops_a_call_before_it_is_made() -> None:
     assert len(model.calls) == 1
 
 
-async def test_calls_wait_for_a_free_slot_until_the_time_of_the_run_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_calls_wait_for_a_free_slot_until_the_time_of_the_run_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
-    slow = asyncio.create_task(injected(ScriptedChat(replies=["x"], delay=30)).text(ASK, node="n", meter=Meter()))
+    slow = asyncio.create_task(
+        injected(ScriptedChat(replies=["x"], delay=30)).text(ASK, node="n", meter=Meter())
+    )
     await asyncio.sleep(0.01)
     meter = Meter(Limits(calls=1, seconds=0.05))
     with pytest.raises(BudgetSpent, match=r"m was cut off by the run's limit of 0\.05 seconds"):
@@ -165,14 +177,19 @@ async def test_unreadable_empty_and_failed_replies_are_not_kept() -> None:
     model = ScriptedChat(replies=["", "Paris.", "?", "?", "correct", RuntimeError(), "again"])
     writer, other = injected(model, cached=True), [("user", "other")]
     assert [await writer.text(ASK, node="n", meter=Meter()) for _ in range(2)] == ["", "Paris."]
-    assert [await writer.label(ASK, ["correct"], node="n", meter=Meter()) for _ in range(2)] == [None, "correct"]
+    assert [await writer.label(ASK, ["correct"], node="n", meter=Meter()) for _ in range(2)] == [
+        None,
+        "correct",
+    ]
     with pytest.raises(ModelError):
         await writer.text(other, node="n", meter=Meter())
     assert await writer.text(other, node="n", meter=Meter()) == "again"
 
 
 @pytest.mark.parametrize("ended", [{"finish_reason": "length"}, {"stop_reason": "max_tokens"}])
-async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes_and_not_kept(ended: dict[str, str]) -> None:
+async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes_and_not_kept(
+    ended: dict[str, str],
+) -> None:
     half = [AIMessage(t, response_metadata=ended) for t in ("It is Pa", '{"verdict": "no"} and')]
     writer = injected(ScriptedChat(replies=[*half, "It is Paris.", {"verdict": "yes"}]), cached=True)
     for text, verdict in (("It is Pa", "no"), ("It is Paris.", "yes")):
@@ -180,7 +197,9 @@ async def test_a_reply_that_was_cut_off_is_taken_as_far_as_it_goes_and_not_kept(
         assert await writer.json(ASK, Grade, node="n", meter=Meter()) == Grade(verdict=verdict)
 
 
-def test_without_a_setting_there_is_no_chat_model_whatever_keys_lie_around(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_setting_there_is_no_chat_model_whatever_keys_lie_around(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "RAGWEAVE_CHAT_KEY", "RAGWEAVE_JUDGE"):
         monkeypatch.setenv(name, "sk-something")
     monkeypatch.setenv("RAGWEAVE_CHAT_URL", "http://127.0.0.1:1/v1")
@@ -208,7 +227,11 @@ async def test_no_token_of_an_inner_call_leaks_into_the_messages_stream() -> Non
     async def node(state: State) -> State:
         told = [await writer.text(ASK, node="n", meter=meter)]
         return {
-            "said": [*told, str(await writer.json(ASK, Grade, node="n", meter=meter)), *await stream(writer, meter)]
+            "said": [
+                *told,
+                str(await writer.json(ASK, Grade, node="n", meter=meter)),
+                *await stream(writer, meter),
+            ]
         }
 
     graph = StateGraph(State).add_node("node", node).add_edge(START, "node").compile()

@@ -13,7 +13,9 @@ from ragweave.models.meter import Meter
 ASKED = [("user", "a secret question")]
 
 
-def key(messages: list[tuple[str, str]], *images: bytes, model: str = "m", host: str = "h", form: str = "text") -> str:
+def key(
+    messages: list[tuple[str, str]], *images: bytes, model: str = "m", host: str = "h", form: str = "text"
+) -> str:
     return ModelRequest(messages, "n", Meter(), images).key(model, host, form)
 
 
@@ -39,7 +41,9 @@ def test_the_last_reply_is_found_in_another_process_and_prompts_are_not_stored(t
     assert not any(b"secret" in file.read_bytes() for file in path.parent.iterdir())
 
 
-def test_the_oldest_replies_go_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_replies_go_when_there_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chat_cache, "_MOST_ROWS", 3)
     cache = ReplyCache(tmp_path / "r.db")
     for i in range(5):

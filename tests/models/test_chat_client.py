@@ -36,7 +36,14 @@ def test_name_and_host_follow_from_the_setting_or_the_variable_of_the_provider(
 
 def test_this_machine_is_told_from_others() -> None:
     assert all(map(is_local, ["localhost", "localhost:11434", "127.0.0.1:8000", "127.8.9.1", "[::1]:80"]))
-    others = ["api.openai.com", "192.168.1.5:80", "localhost.example.org", "127.0.0.1.example.org", "", "0.0.0.0"]
+    others = [
+        "api.openai.com",
+        "192.168.1.5:80",
+        "localhost.example.org",
+        "127.0.0.1.example.org",
+        "",
+        "0.0.0.0",
+    ]
     assert not any(map(is_local, others))
 
 

@@ -96,7 +96,8 @@ def test_any_text_is_survived(text: str) -> None:
 
 
 @given(
-    st.lists(st.text(max_size=20), min_size=1, max_size=4), st.sampled_from(["{}", "```json\n{}\n```", "Here: {} ."])
+    st.lists(st.text(max_size=20), min_size=1, max_size=4),
+    st.sampled_from(["{}", "```json\n{}\n```", "Here: {} ."]),
 )
 def test_what_was_written_is_read_back(queries: list[str], frame: str) -> None:
     written = json.dumps({"queries": queries})

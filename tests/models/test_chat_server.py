@@ -120,7 +120,9 @@ async def test_a_failure_that_may_pass_is_tried_three_times_by_the_client_then_t
     assert len(server.requests) == 6
 
 
-async def test_a_key_of_the_environment_stays_here_and_a_server_that_is_down_is_named(server: ScriptedServer) -> None:
+async def test_a_key_of_the_environment_stays_here_and_a_server_that_is_down_is_named(
+    server: ScriptedServer,
+) -> None:
     server.key = "none"
     server.queue("fine")
     assert await text() == "fine"
@@ -160,7 +162,9 @@ async def test_a_reply_that_breaks_off_before_its_first_sentence_is_asked_for_on
     assert len(server.requests) == 6
 
 
-async def test_a_stream_that_breaks_off_after_a_sentence_is_told_and_what_came_stays(server: ScriptedServer) -> None:
+async def test_a_stream_that_breaks_off_after_a_sentence_is_told_and_what_came_stays(
+    server: ScriptedServer,
+) -> None:
     server.queue(Fault.cut(parts=("It is Paris. ", "It lies ")))
     seen: list[str] = []
     with pytest.raises(ModelTransient, match=r"the reply of small at .* broke off"):
@@ -192,7 +196,9 @@ async def test_a_server_whose_stream_holds_no_reply_is_told_by_what_came_instead
     assert await stream() == ["It is Paris."]
 
 
-async def test_a_stream_that_says_not_why_it_ended_is_taken_where_its_text_is_whole(server: ScriptedServer) -> None:
+async def test_a_stream_that_says_not_why_it_ended_is_taken_where_its_text_is_whole(
+    server: ScriptedServer,
+) -> None:
     for texts in (("It is ", "Paris."), ("It is Paris. [1]",), ("巴黎。",), ("Paris",)):
         counted = [COUNTED] if texts == ("Paris",) else []
         server.queue(Fault.odd(*(event({"content": part}) for part in texts), *counted))
@@ -225,7 +231,9 @@ async def test_a_reply_that_the_server_cut_off_is_taken_as_far_as_it_goes_and_a_
     assert [r.method for r in server.requests[2:]] == ["json_schema", "json_schema"]
 
 
-async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_offline_allows_this_machine_only(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "true")
     server.queue("fine")
     assert await text() == "fine"
@@ -240,7 +248,10 @@ async def test_offline_allows_this_machine_only(server: ScriptedServer, monkeypa
     [
         ("nosuchprovider:m", "nosuchprovider"),
         ("cohere:command-r", "needs a package that is not installed"),
-        ("openai:gpt-4o-mini", r"there is no key for gpt-4o-mini at api\.openai\.com\. Set RAGWEAVE_CHAT_KEY"),
+        (
+            "openai:gpt-4o-mini",
+            r"there is no key for gpt-4o-mini at api\.openai\.com\. Set RAGWEAVE_CHAT_KEY",
+        ),
     ],
 )
 async def test_a_model_that_cannot_be_made_is_told(
@@ -252,12 +263,17 @@ async def test_a_model_that_cannot_be_made_is_told(
         await text()
 
 
-async def test_pictures_are_sent_as_data_urls_with_the_last_message_and_count_as_tokens(server: ScriptedServer) -> None:
+async def test_pictures_are_sent_as_data_urls_with_the_last_message_and_count_as_tokens(
+    server: ScriptedServer,
+) -> None:
     server.queue("A lighthouse.", {"verdict": "yes"}, "A lighthouse.")
     meter, images = Meter(Limits(calls=-1, tokens=8_000)), [b"\xff\xd8first"]
     assert await writer().text(ASK, node="n", meter=meter, images=images) == "A lighthouse."
     await writer().json(ASK, Grade, node="n", meter=meter, images=images)
-    assert "".join([p async for p in writer().stream(ASK, node="n", meter=meter, images=images)]) == "A lighthouse."
+    assert (
+        "".join([p async for p in writer().stream(ASK, node="n", meter=meter, images=images)])
+        == "A lighthouse."
+    )
     for request in server.requests:
         system, user = request.messages
         assert system["content"] == "Be brief."
@@ -271,6 +287,8 @@ async def test_a_server_is_told_how_long_a_reply_may_be_unless_it_refuses_such_a
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT_TOKENS", "99")
-    server.queue(Fault.status(400, "'max_tokens' is too large: the maximum context length is 2048"), "fine", "fine")
+    server.queue(
+        Fault.status(400, "'max_tokens' is too large: the maximum context length is 2048"), "fine", "fine"
+    )
     assert await text() == "fine" and "".join(await stream()) == "fine"
     assert [r.body.get("max_tokens") for r in server.requests] == [99, None, None]

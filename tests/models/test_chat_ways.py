@@ -37,9 +37,14 @@ class Server:
         status, reply = self.answer(body)
         kind, sent = "application/json", json.dumps(reply)
         if isinstance(reply, list) and reply and isinstance(reply[0], dict) and "choices" in reply[0]:
-            kind, sent = "text/event-stream", "".join(f"data: {json.dumps(r)}\n\n" for r in reply) + "data: [DONE]\n\n"
+            kind, sent = (
+                "text/event-stream",
+                "".join(f"data: {json.dumps(r)}\n\n" for r in reply) + "data: [DONE]\n\n",
+            )
         raw = sent.encode()
-        line = f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(raw)}\r\n{self.headers}\r\n"
+        line = (
+            f"HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {len(raw)}\r\n{self.headers}\r\n"
+        )
         writer.write(line.encode() + raw)
         await writer.drain()
         writer.close()
@@ -51,7 +56,8 @@ def said(body: dict[str, Any], text: str = SAID, finish: str = "stop") -> Any:
         parts: list[dict[str, Any]] = [{"index": 0, "delta": {"role": "assistant", "content": text}}]
         parts.append({"index": 0, "delta": {}, "finish_reason": finish})
         return [
-            {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [p]} for p in parts
+            {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [p]}
+            for p in parts
         ]
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}
     return {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
@@ -84,7 +90,9 @@ REFUSALS: dict[str, tuple[str, Answer]] = {
     ),
     "counts in words": (
         "counted",
-        refusing(lambda b: "stream_options" in b, 400, {"error": {"message": "Unknown field: stream_options"}}),
+        refusing(
+            lambda b: "stream_options" in b, 400, {"error": {"message": "Unknown field: stream_options"}}
+        ),
     ),
     "the system role": (
         "system",
@@ -92,16 +100,24 @@ REFUSALS: dict[str, tuple[str, Answer]] = {
     ),
     "a developer's words": (
         "system",
-        refusing(lambda b: "system" in roles(b), 400, [{"error": {"message": "Developer instruction is not enabled"}}]),
+        refusing(
+            lambda b: "system" in roles(b),
+            400,
+            [{"error": {"message": "Developer instruction is not enabled"}}],
+        ),
     ),
     "alternation": (
         "system",
-        refusing(lambda b: "system" in roles(b), 400, {"error": "Conversation roles must alternate user/assistant"}),
+        refusing(
+            lambda b: "system" in roles(b), 400, {"error": "Conversation roles must alternate user/assistant"}
+        ),
     ),
     "temperature": (
         "tempered",
         refusing(
-            lambda b: b.get("temperature") is not None, 400, {"error": {"message": "temperature: only 1 is supported"}}
+            lambda b: b.get("temperature") is not None,
+            400,
+            {"error": {"message": "temperature: only 1 is supported"}},
         ),
     ),
     "max_tokens": (
@@ -191,7 +207,9 @@ async def test_several_ways_are_found_one_after_the_other(monkeypatch: pytest.Mo
         assert len(server.bodies) == 5
 
 
-async def test_a_second_way_that_fails_as_well_is_not_remembered(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+async def test_a_second_way_that_fails_as_well_is_not_remembered(
+    monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
     refused = 400, {"error": {"message": "the system is streaming at a temperature"}}
     async with serving(lambda body: refused, monkeypatch) as server:
         with pytest.raises(ModelError, match="refused the request"):
@@ -227,7 +245,9 @@ async def test_a_reply_that_its_server_stopped_is_no_answer_and_never_kept(
 
 
 @pytest.mark.parametrize("why", ["abort", "error", "network_error", "cancelled"])
-async def test_a_reply_that_failed_within_is_asked_for_once_more(why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reply_that_failed_within_is_asked_for_once_more(
+    why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with serving(lambda body: (200, said(body, "It is Pa", why)), monkeypatch) as server:
         with pytest.raises(ModelTransient, match=f"ended its reply early .{why}"):
             await ask()

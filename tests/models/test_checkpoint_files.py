@@ -22,7 +22,9 @@ KNOWN = ("none", "paragraph", "image")
 def folder(at: Path, config: object = None, **files: bytes) -> Path:
     at.mkdir()
     if config is not None:
-        (at / "config.json").write_text(config if isinstance(config, str) else json.dumps(config), encoding="utf-8")
+        (at / "config.json").write_text(
+            config if isinstance(config, str) else json.dumps(config), encoding="utf-8"
+        )
     for name, content in files.items():
         (at / name.replace("__", ".")).write_bytes(content)
     return at
@@ -46,7 +48,9 @@ def test_a_folder_that_is_no_checkpoint_is_explained(
         read_config(folder(tmp_path / "made", config, **files))
 
 
-@pytest.mark.parametrize("wanted", ["./nowhere", "/nowhere/at/all", "nowhere", "a/b/c", "~nobody/x", "a b/c", ""])
+@pytest.mark.parametrize(
+    "wanted", ["./nowhere", "/nowhere/at/all", "nowhere", "a/b/c", "~nobody/x", "a b/c", ""]
+)
 def test_what_is_neither_a_folder_nor_a_name_of_the_hub_is_refused(wanted: str) -> None:
     with pytest.raises(WeightsError, match="there is no checkpoint folder"):
         find(wanted)
@@ -76,7 +80,11 @@ def test_a_commit_is_fetched_once_without_pickles_and_subfolders(hub: ScriptedHu
 def test_the_layout_in_which_crag_released_its_evaluator_is_fetched_and_found_whole(
     hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = {"model_type": "t5", "architectures": ["T5ForSequenceClassification"], "is_encoder_decoder": True}
+    config = {
+        "model_type": "t5",
+        "architectures": ["T5ForSequenceClassification"],
+        "is_encoder_decoder": True,
+    }
     hub.files |= {
         "config.json": json.dumps(config).encode(),
         "spiece.model": b"p",
@@ -101,14 +109,20 @@ def test_a_file_without_the_sha256_that_the_hub_states_is_thrown_away(hub: Scrip
     assert not blob.exists()
 
 
-def test_a_model_that_the_hub_cannot_give_is_one_sentence(hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_the_hub_cannot_give_is_one_sentence(
+    hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("owner/name", "owner/name@main", "owner/name@c0ffee", "o-1/n.2@refs/pr/1"):
         with pytest.raises(WeightsError, match="is not pinned"):
             find(name)
-    with pytest.raises(WeightsError, match="checkpoint owner/other cannot be fetched: the hub has no such thing"):
+    with pytest.raises(
+        WeightsError, match="checkpoint owner/other cannot be fetched: the hub has no such thing"
+    ):
         find(f"owner/other@{COMMIT}")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(WeightsError, match="checkpoint owner/name cannot be fetched: the hub cannot be reached"):
+    with pytest.raises(
+        WeightsError, match="checkpoint owner/name cannot be fetched: the hub cannot be reached"
+    ):
         find(f"owner/name@{COMMIT}")
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
     model_settings.cache_clear()
@@ -127,7 +141,9 @@ def test_what_is_not_set_or_not_installed_is_named(tmp_path: Path, monkeypatch: 
         checkpoint.router(str(made))
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"temperature": -1}', '{"max_length": 1e9}', '{"task": "chat"}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", '{"temperature": -1}', '{"max_length": 1e9}', '{"task": "chat"}', "\x00"]
+)
 def test_a_broken_sheet_is_explained(text: str, tmp_path: Path) -> None:
     (tmp_path / "ragweave.json").write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError, match=r"ragweave\.json of .* cannot be read"):

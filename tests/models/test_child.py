@@ -25,7 +25,13 @@ def test_a_child_imports_from_checkouts_and_not_from_within_a_package_that_stand
 
 
 def test_a_child_that_opens_files_of_strangers_knows_no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("RAGWEAVE_CHAT_KEY", "RAGWEAVE_DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "PGPASSWORD", "HARMLESS"):
+    for name in (
+        "RAGWEAVE_CHAT_KEY",
+        "RAGWEAVE_DATABASE_URL",
+        "AWS_SECRET_ACCESS_KEY",
+        "PGPASSWORD",
+        "HARMLESS",
+    ):
         monkeypatch.setenv(name, "x")
     given = environment()
     assert "HARMLESS" in given and not {n for n in given if "KEY" in n or "DATABASE" in n or "PASS" in n}

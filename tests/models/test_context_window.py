@@ -17,7 +17,8 @@ from ragweave.tests.models.conftest import Put
 from ragweave.tests.support import Fault, ScriptedServer
 
 PASSAGES = [
-    f"[{n}] Passage {n}\n{quote(f'It says {n}. ' + 'The harbour was built of stone. ' * 60)}" for n in range(1, 12)
+    f"[{n}] Passage {n}\n{quote(f'It says {n}. ' + 'The harbour was built of stone. ' * 60)}"
+    for n in range(1, 12)
 ]
 LONG = [("user", "When was the harbour built?\n" + "\n\n".join(PASSAGES))]
 """A prompt of about 22,000 bytes."""
@@ -54,7 +55,15 @@ def row(**more: Any) -> dict[str, Any]:
         ({"/props": {"default_generation_settings": {"n_ctx": 4_096}}}, 4_096),
         ({"/api/v0/models": row(loaded_context_length=4_096, max_context_length=32_768)}, 4_096),
         ({"/api/ps": {"models": [{"name": "small:latest", "context_length": 4_096}]}}, 4_096),
-        ({"/api/show": {"model_info": {"qwen3.context_length": 40_960}, "parameters": "num_ctx    16384\n"}}, 16_384),
+        (
+            {
+                "/api/show": {
+                    "model_info": {"qwen3.context_length": 40_960},
+                    "parameters": "num_ctx    16384\n",
+                }
+            },
+            16_384,
+        ),
         ({"/api/show": {"model_info": {"qwen3.context_length": 40_960}}}, 4_096),
         ({"/api/show": {"model_info": {"tiny.context_length": 2_048}}}, 2_048),
         ({"/v1/models": row(max_model_len="many"), "/props": ["no"], "/api/ps": {"models": [3, None]}}, 0),
@@ -73,12 +82,16 @@ async def test_a_server_that_is_not_there_tells_nothing() -> None:
     assert await told_by_server("http://127.0.0.1:9/v1", "small") == 0
 
 
-async def test_a_prompt_is_cut_before_it_is_sent_where_the_size_is_set(server: ScriptedServer, put: Put) -> None:
+async def test_a_prompt_is_cut_before_it_is_sent_where_the_size_is_set(
+    server: ScriptedServer, put: Put
+) -> None:
     server.queue("In 1874.")
     meter = Meter()
     assert await model_at(server, put, chat_context="4096").text(LONG, node="n", meter=meter) == "In 1874."
     (asked,) = server.requests
-    assert len(asked.prompt) < 4 * 3_072 and "It says 1." in asked.prompt and "It says 11." not in asked.prompt
+    assert (
+        len(asked.prompt) < 4 * 3_072 and "It says 1." in asked.prompt and "It says 11." not in asked.prompt
+    )
     assert asked.prompt.startswith("When was the harbour built?") and asked.body["max_tokens"] == 1_024
     (note,) = meter.notes()
     assert note.startswith("small reads 4,096 tokens at once") and "of 11 passages left out" in note
@@ -136,14 +149,18 @@ async def test_a_prompt_that_is_refused_as_too_long_is_sent_again_as_short_as_th
     assert len(server.requests[1].prompt) < 4 * 2_048
 
 
-async def test_a_prompt_without_passages_that_is_too_long_is_one_error(server: ScriptedServer, put: Put) -> None:
+async def test_a_prompt_without_passages_that_is_too_long_is_one_error(
+    server: ScriptedServer, put: Put
+) -> None:
     server.queue(*[Fault.status(400, "the request exceeds the available context size (2048 tokens)")] * 3)
     with pytest.raises(ModelError, match=r"longer than small at .* can read"):
         await model_at(server, put).text([("user", "x " * 9_000)], node="n", meter=Meter())
     assert len(server.requests) == 1
 
 
-async def test_a_model_that_never_fits_ends_with_an_error_and_not_in_a_circle(server: ScriptedServer, put: Put) -> None:
+async def test_a_model_that_never_fits_ends_with_an_error_and_not_in_a_circle(
+    server: ScriptedServer, put: Put
+) -> None:
     server.context = 1_024
     server.queue(*["?"] * 30)
     with pytest.raises(PromptCut):
@@ -153,9 +170,17 @@ async def test_a_model_that_never_fits_ends_with_an_error_and_not_in_a_circle(se
 
 @pytest.mark.parametrize(
     ("sent", "read", "cut"),
-    [(5_600, 4_096, True), (5_600, 4_093, True), (5_600, 5_000, False), (5_600, 3_500, False), (5_600, 0, False)],
+    [
+        (5_600, 4_096, True),
+        (5_600, 4_093, True),
+        (5_600, 5_000, False),
+        (5_600, 3_500, False),
+        (5_600, 0, False),
+    ],
 )
-def test_a_prompt_counts_as_cut_where_far_less_was_read_and_that_is_a_ceiling(sent: int, read: int, cut: bool) -> None:
+def test_a_prompt_counts_as_cut_where_far_less_was_read_and_that_is_a_ceiling(
+    sent: int, read: int, cut: bool
+) -> None:
     assert ContextWindow().cut(sent, read) is cut
 
 

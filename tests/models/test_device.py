@@ -30,7 +30,13 @@ def torch(count: int, capability: int = 9) -> Any:
 
 @pytest.mark.parametrize(
     ("wanted", "count", "found"),
-    [("auto", 0, "cpu"), ("auto", 2, "cuda"), ("cpu", 2, "cpu"), ("cuda", 1, "cuda"), ("cuda:1", 2, "cuda:1")],
+    [
+        ("auto", 0, "cpu"),
+        ("auto", 2, "cuda"),
+        ("cpu", 2, "cpu"),
+        ("cuda", 1, "cuda"),
+        ("cuda:1", 2, "cuda:1"),
+    ],
 )
 def test_a_setting_says_where_encoders_compute_and_whisper_listens(
     wanted: str, count: int, found: str, put: Any, monkeypatch: pytest.MonkeyPatch
@@ -71,12 +77,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     log.__version__ = "0"
     monkeypatch.setitem(sys.modules, "torch", torch(2))
     monkeypatch.setitem(sys.modules, "transformers", log)
-    for name, text in (("config.json", json.dumps({"model_type": "bert"})), ("vocab.txt", "a"), ("m.safetensors", "")):
+    for name, text in (
+        ("config.json", json.dumps({"model_type": "bert"})),
+        ("vocab.txt", "a"),
+        ("m.safetensors", ""),
+    ):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
-@pytest.mark.parametrize(("wanted", "device", "kind"), [("cuda:1", "cuda:1", "bfloat16"), ("cpu", "cpu", "float32")])
+@pytest.mark.parametrize(
+    ("wanted", "device", "kind"), [("cuda:1", "cuda:1", "bfloat16"), ("cpu", "cpu", "float32")]
+)
 def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_full_precision(
     wanted: str, device: str, kind: str, folder: Path, put: Any
 ) -> None:
@@ -84,4 +96,6 @@ def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_
     encoder, checkpoint = load_encoder("the encoder", str(folder), "")[0], load_model(folder, "AnyHead")[0]
     assert (encoder.device, encoder.dtype) == (device, kind)
     assert (checkpoint.device, checkpoint.dtype) == (device, "float32")
-    assert encoding_type(torch(1, 7), "cuda:0") == "float32", "an older GPU does not compute in half precision"
+    assert encoding_type(torch(1, 7), "cuda:0") == "float32", (
+        "an older GPU does not compute in half precision"
+    )

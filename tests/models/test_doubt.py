@@ -23,7 +23,9 @@ def test_a_sentence_that_denies_doubts_plans_or_reports_is_not_plain(text: str) 
     assert not is_plain(text)
 
 
-@pytest.mark.parametrize("text", ["The tower opened in May 1931.", "Der Turm ist 90 m hoch.", "La tour est haute."])
+@pytest.mark.parametrize(
+    "text", ["The tower opened in May 1931.", "Der Turm ist 90 m hoch.", "La tour est haute."]
+)
 def test_a_statement_is_plain(text: str) -> None:
     assert is_plain(text)
 

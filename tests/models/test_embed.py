@@ -31,7 +31,9 @@ TEXTS = (
 def test_the_embedded_encoder_puts_like_meaning_close_and_is_loaded_once() -> None:
     made = encoder()
     assert made is encoder("wordllama") and (made.name, made.dim) == ("wordllama-l2-256", 256)
-    passages = made.texts(["The cat sat on the mat.", "Interest rates rose in March.", "Dogs and cats are pets."])
+    passages = made.texts(
+        ["The cat sat on the mat.", "Interest rates rose in March.", "Dogs and cats are pets."]
+    )
     assert (passages.dtype, passages.shape) == (np.float32, (3, 256))
     similar = made.queries(["Where did the kitten sit?"]) @ passages.T
     assert (similar[0].argmax(), similar[0].argmin()) == (0, 1)
@@ -89,7 +91,9 @@ def test_a_question_that_several_ask_at_once_is_encoded_once_and_another_does_no
 
 def test_texts_are_kept_up_to_a_number_and_each_gets_its_own_vector() -> None:
     sent: list[str] = []
-    remembering = Remembering(lambda texts: sent.extend(texts) or np.array([[float(t), 1.0] for t in texts]), 5)
+    remembering = Remembering(
+        lambda texts: sent.extend(texts) or np.array([[float(t), 1.0] for t in texts]), 5
+    )
     for n in (2, 3, 7, 1):
         texts = [str(i) for i in (*range(n), 0)]
         assert remembering(texts)[:, 0].tolist() == [float(t) for t in texts]
@@ -204,5 +208,7 @@ def test_an_encoder_elsewhere_and_an_unknown_provider_are_told(put: Any) -> None
     with pytest.raises(ModelError, match="there is no encoder 'nosuchprovider:model'"):
         encoder("nosuchprovider:model")
     put(offline="true")
-    with pytest.raises(ModelError, match="RAGWEAVE_OFFLINE is set and the encoder openai:text-embedding-3-small"):
+    with pytest.raises(
+        ModelError, match="RAGWEAVE_OFFLINE is set and the encoder openai:text-embedding-3-small"
+    ):
         encoder("openai:text-embedding-3-small")

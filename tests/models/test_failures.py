@@ -52,7 +52,10 @@ def caused(cause: Exception) -> Exception:
 
 @pytest.mark.parametrize("make", [of_httpx, of_requests, of_openai])
 def test_the_status_decides_whichever_client_raised_it(make: Callable[[int], Exception]) -> None:
-    passing, final = (408, 409, 425, 429, 500, 502, 503, 504, 529), (400, 401, 402, 403, 404, 405, 413, 422, 501)
+    passing, final = (
+        (408, 409, 425, 429, 500, 502, 503, 504, 529),
+        (400, 401, 402, 403, 404, 405, 413, 422, 501),
+    )
     assert [status_of(make(status)) for status in (*passing, *final)] == [*passing, *final]
     assert all(is_transient(make(status)) for status in passing)
     assert not any(is_transient(make(status)) for status in final)
@@ -134,5 +137,7 @@ def test_a_prompt_that_is_too_long_is_known_in_any_words(words: str, listed: boo
 
 @pytest.mark.parametrize("words", NOT_TOO_LONG)
 def test_another_refusal_is_not_taken_for_a_long_prompt(words: str) -> None:
-    refused = openai.APIStatusError(words, response=httpx.Response(400, request=REQUEST), body={"message": words})
+    refused = openai.APIStatusError(
+        words, response=httpx.Response(400, request=REQUEST), body={"message": words}
+    )
     assert not is_too_long(refused)

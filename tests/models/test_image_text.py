@@ -31,8 +31,12 @@ def test_a_name_of_no_known_form_is_refused(chosen: Any, name: str) -> None:
         image_encoder()
 
 
-@pytest.mark.parametrize(("name", "extra"), [("fastembed:x/clip-vision", "fastembed"), ("hf:owner/model", "hf")])
-def test_a_missing_package_names_its_extra(chosen: Any, monkeypatch: pytest.MonkeyPatch, name: str, extra: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "extra"), [("fastembed:x/clip-vision", "fastembed"), ("hf:owner/model", "hf")]
+)
+def test_a_missing_package_names_its_extra(
+    chosen: Any, monkeypatch: pytest.MonkeyPatch, name: str, extra: str
+) -> None:
     for module in ("fastembed", "torch"):
         monkeypatch.setitem(sys.modules, module, None)
     chosen(name)
@@ -59,7 +63,9 @@ def test_fastembed_pairs_the_two_towers_of_a_space(chosen: Any, monkeypatch: pyt
         ("Qdrant/clip-ViT-B-32-text", "fastembed", True),
     ]
     assert found.name == "fastembed:Qdrant/clip-ViT-B-32-vision" and found.dim == 2
-    assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(found.texts(["a"]), [[0.6, 0.8]])
+    assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(
+        found.texts(["a"]), [[0.6, 0.8]]
+    )
 
 
 @pytest.mark.parametrize(

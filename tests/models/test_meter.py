@@ -107,7 +107,9 @@ def test_threads_never_pass_the_limit_together() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=30), st.integers(0, 12), st.integers(0, 200)
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=30),
+    st.integers(0, 12),
+    st.integers(0, 200),
 )
 def test_reserved_prompts_never_pass_the_limits(calls: list[tuple[int, int]], most: int, tokens: int) -> None:
     meter = Meter(Limits(calls=most, tokens=tokens))

@@ -44,7 +44,13 @@ WAITED = r"gave no answer within (0\.[4-9]|\d+) s"
 @asynccontextmanager
 async def serving(way: Way, monkeypatch: pytest.MonkeyPatch, **settings: str) -> AsyncIterator[BadServer]:
     async with bad_server(way) as server:
-        named = {"chat": "m", "chat_url": server.url, "chat_cache": "false", "chat_timeout": "0.4", **settings}
+        named = {
+            "chat": "m",
+            "chat_url": server.url,
+            "chat_cache": "false",
+            "chat_timeout": "0.4",
+            **settings,
+        }
         for name, value in named.items():
             monkeypatch.setenv(f"RAGWEAVE_{name.upper()}", value)
         yield server
@@ -106,7 +112,8 @@ async def test_a_reply_that_drips_is_left_after_a_bound_of_time(monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
-    ("way", "kind", "why"), [(endless, ReplyCut, "was cut off after"), (huge, ModelError, "a line of more than 1 MiB")]
+    ("way", "kind", "why"),
+    [(endless, ReplyCut, "was cut off after"), (huge, ModelError, "a line of more than 1 MiB")],
 )
 async def test_a_reply_without_end_is_read_as_far_as_an_answer_goes(
     monkeypatch: pytest.MonkeyPatch, way: Way, kind: type[Exception], why: str

@@ -102,7 +102,9 @@ def bomb(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", body) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize(("width", "height"), [(50_000, 50_000), (12_000, 12_000), (2**31 - 1, 1), (1, 2**31 - 1)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(50_000, 50_000), (12_000, 12_000), (2**31 - 1, 1), (1, 2**31 - 1)]
+)
 def test_a_decompression_bomb_is_refused_before_it_is_decoded(width, height):
     data = bomb(width, height)
     tracemalloc.start()
@@ -140,7 +142,9 @@ def test_a_truncated_file_gets_a_sentence(format, part):
         open_picture(data[: int(len(data) * part)])
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"%PDF-1.4", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n"])
+@pytest.mark.parametrize(
+    "data", [b"", b"hello", b"%PDF-1.4", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n"]
+)
 def test_what_is_no_picture_gets_a_sentence(data):
     with pytest.raises(SourceError):
         open_picture(data)

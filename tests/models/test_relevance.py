@@ -103,18 +103,28 @@ def test_nearness_is_told_in_deviations_of_the_library_and_counts_little_among_f
 @given(st.data())
 def test_part_of_what_was_read_is_as_if_the_rest_had_not_been(data: st.DataObject) -> None:
     words = st.sampled_from("tower harbour keeper lamp opened 1889 Pell Ostrand the of".split())
-    made = st.builds(Passage, st.lists(words, max_size=2).map(" ".join), st.lists(words, max_size=8).map(" ".join))
+    made = st.builds(
+        Passage, st.lists(words, max_size=2).map(" ".join), st.lists(words, max_size=8).map(" ".join)
+    )
     passages = data.draw(st.lists(made, min_size=1, max_size=6))
     places = data.draw(st.lists(st.integers(0, len(passages) - 1), min_size=1, unique=True))
-    part, alone = seen("When did the tower of Pell open?", *passages).of(places), [passages[n] for n in places]
+    part, alone = (
+        seen("When did the tower of Pell open?", *passages).of(places),
+        [passages[n] for n in places],
+    )
     other = seen("When did the tower of Pell open?", *alone)
     np.testing.assert_allclose(part.own, other.own, atol=1e-6)
     np.testing.assert_allclose(part.named_by, other.named_by, atol=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.text(max_size=60), st.lists(st.tuples(st.text(max_size=20), st.text(max_size=120)), min_size=1, max_size=4))
+@given(
+    st.text(max_size=60),
+    st.lists(st.tuples(st.text(max_size=20), st.text(max_size=120)), min_size=1, max_size=4),
+)
 def test_any_text_gives_finite_features(question: str, passages: list[tuple[str, str]]) -> None:
     found = seen(question, *(Passage(*p) for p in passages))
     assert np.isfinite(found.own).all() and np.isfinite(found.named_by).all()
-    assert found.own[:, : OWN.index("near")].min() >= 0 and found.own[:, : OWN.index("near")].max() <= 1 + 1e-9
+    assert (
+        found.own[:, : OWN.index("near")].min() >= 0 and found.own[:, : OWN.index("near")].max() <= 1 + 1e-9
+    )

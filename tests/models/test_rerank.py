@@ -41,8 +41,12 @@ def test_the_shipped_head_is_the_default_and_an_unknown_name_says_which_there_ar
         reranker(name)
 
 
-def test_served_scores_follow_the_index_and_a_passage_the_server_left_out_ranks_last(server: Any, put: Any) -> None:
-    server.replies = [(200, {"results": [{"index": n, "relevance_score": x} for n, x in ((1, 0.9), (0, 0.2))]})]
+def test_served_scores_follow_the_index_and_a_passage_the_server_left_out_ranks_last(
+    server: Any, put: Any
+) -> None:
+    server.replies = [
+        (200, {"results": [{"index": n, "relevance_score": x} for n, x in ((1, 0.9), (0, 0.2))]})
+    ]
     assert np.argsort(-opened().scores("How tall is the tower?", PASSAGES)).tolist() == [1, 0, 2]
     path, headers, body = server.asked[0]
     assert path == "/v1/rerank" and "Authorization" not in headers
@@ -103,7 +107,13 @@ def test_a_server_without_address_elsewhere_or_dead_is_an_error_in_words(
 
 @pytest.mark.parametrize(("name", "extra"), [("fastembed:x", "fastembed"), ("hf:x", "hf")])
 def test_a_missing_package_names_its_extra(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("fastembed", "fastembed.rerank", "fastembed.rerank.cross_encoder", "torch", "transformers"):
+    for package in (
+        "fastembed",
+        "fastembed.rerank",
+        "fastembed.rerank.cross_encoder",
+        "torch",
+        "transformers",
+    ):
         monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=rf"ragweave\[{extra}\]"):
         reranker(name)

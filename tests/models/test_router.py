@@ -62,7 +62,9 @@ def test_a_file_that_is_no_head_or_one_for_other_features_is_refused_with_a_sent
     with pytest.raises(WeightsError, match="cannot be read"):
         router.predict("hi", path)
     pickled = {"labels": np.array([{}], object)}
-    for n, (arrays, said) in enumerate(((pickled, "cannot be read"), ({}, "cannot be read"), (old, "other features"))):
+    for n, (arrays, said) in enumerate(
+        ((pickled, "cannot be read"), ({}, "cannot be read"), (old, "other features"))
+    ):
         np.savez(tmp_path / f"{n}.npz", **arrays)
         with pytest.raises(WeightsError, match=said):
             router.head(tmp_path / f"{n}.npz")
@@ -116,4 +118,8 @@ def test_label_sets_follow_the_sigmoid_rule(scores, labels):
 
 
 def test_corpora_are_grouped_by_matter_and_a_new_one_stands_alone():
-    assert router.modalities(["clip", "paragraph", "table", "video"]) == [("paragraph",), ("clip", "video"), ("table",)]
+    assert router.modalities(["clip", "paragraph", "table", "video"]) == [
+        ("paragraph",),
+        ("clip", "video"),
+        ("table",),
+    ]

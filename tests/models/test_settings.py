@@ -21,7 +21,9 @@ HERE, THERE = "http://127.0.0.1:8000/v1", "http://127.0.0.1:9000/v1"
     ("name", "value"),
     [("CHAT_WIDTH", "0"), ("CHAT_URL", "localhost:11434"), ("RATES", "{"), ("RATES", '{"m": [-1, 2]}')],
 )
-def test_a_value_that_cannot_be_used_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+def test_a_value_that_cannot_be_used_names_its_variable(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
     set_all(monkeypatch, **{name: value})
     with pytest.raises(InputError, match=f"RAGWEAVE_{name} cannot be used"):
         model_settings()
@@ -42,7 +44,9 @@ def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
     monkeypatch: pytest.MonkeyPatch, role: Role
 ) -> None:
     name = role.upper()
-    set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, **{name: "own", f"{name}_URL": THERE, f"{name}_KEY": "theirs"})
+    set_all(
+        monkeypatch, CHAT="m", CHAT_URL=HERE, **{name: "own", f"{name}_URL": THERE, f"{name}_KEY": "theirs"}
+    )
     assert model_settings().endpoint(role) == ("own", THERE, SecretStr("theirs"))
 
 
@@ -56,7 +60,12 @@ def test_a_role_may_live_on_a_server_of_its_own_with_a_key_of_its_own(
         ({"JUDGE_URL": THERE}, ("judge",), "openai:m", ""),
         ({"CHAT_URL": "", "JUDGE": "anthropic:larger"}, ("judge",), "anthropic:larger", ""),
         ({"CHAT_URL": "", "CHATS": "anthropic:n"}, ("writer", "anthropic:n"), "anthropic:n", ""),
-        ({"CHAT_URL": "", "CHATS": "anthropic:n", "JUDGE": "openai:own"}, ("judge", "anthropic:n"), "openai:own", "k"),
+        (
+            {"CHAT_URL": "", "CHATS": "anthropic:n", "JUDGE": "openai:own"},
+            ("judge", "anthropic:n"),
+            "openai:own",
+            "k",
+        ),
     ],
 )
 def test_the_key_of_the_writer_goes_to_its_own_server_only(
@@ -67,7 +76,9 @@ def test_the_key_of_the_writer_goes_to_its_own_server_only(
     assert (found.model, found.key.get_secret_value()) == (model, key)
 
 
-def test_a_secret_may_lie_in_a_file_that_the_environment_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_secret_may_lie_in_a_file_that_the_environment_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "key").write_text("sk-file\n", encoding="utf-8")
     set_all(monkeypatch, CHAT="m", CHAT_URL=HERE, CHAT_KEY_FILE=str(tmp_path / "key"))
     assert model_settings().endpoint("writer") == ("m", HERE, SecretStr("sk-file"))

@@ -18,7 +18,8 @@ RULES = """what happens | what a library does
 the disk is full | the run ends. Nothing is lost.
 a file goes | it is forgotten"""
 LISTING = "\n".join(
-    ["make demo", "RAGWEAVE_HOME=/srv/notes ragweave index " + "a" * 60] + [f"step {n} = done" for n in range(30)]
+    ["make demo", "RAGWEAVE_HOME=/srv/notes ragweave index " + "a" * 60]
+    + [f"step {n} = done" for n in range(30)]
 )
 
 
@@ -42,7 +43,10 @@ def test_a_row_is_one_part_whatever_stops_stand_in_it_and_prose_is_cut_into_sent
 
 
 def test_a_row_is_told_with_the_heads_of_its_columns_or_as_what_its_first_cell_names() -> None:
-    assert told(BOATS)[2:4] == ["Marten: built 1961, crew 4. One sleeps ashore.", "Petrel: built 1988, crew 6"]
+    assert told(BOATS)[2:4] == [
+        "Marten: built 1961, crew 4. One sleeps ashore.",
+        "Petrel: built 1988, crew 6",
+    ]
     assert told(RULES) == ["the disk is full: the run ends. Nothing is lost.", "a file goes: it is forgotten"]
     assert told("Oslo | 1 | 2\nBergen | 3 | 4") == ["Oslo: 1, 2", "Bergen: 3, 4"]
     quarters = "| Three Months Ended July 1, 2023 | 2022\nNet income | $170 | $193\nTotal | 180 | 201"
@@ -52,7 +56,13 @@ def test_a_row_is_told_with_the_heads_of_its_columns_or_as_what_its_first_cell_n
 
 @pytest.mark.parametrize(
     ("row", "said"),
-    [("| 1 | 2", "1, 2"), ("a | | c", "a: c"), ("a |", "a"), ("- a point", "a point"), ("3) a point", "a point")],
+    [
+        ("| 1 | 2", "1, 2"),
+        ("a | | c", "a: c"),
+        ("a |", "a"),
+        ("- a point", "a point"),
+        ("3) a point", "a point"),
+    ],
 )
 def test_empty_cells_and_the_marks_of_lists_are_left_out(row: str, said: str) -> None:
     assert tables.told(row, 0, len(row)) == said
@@ -73,8 +83,12 @@ def test_parts_stand_in_order_and_hold_every_character_that_is_not_white(text: s
     assert all(isinstance(tables.told(text, a, b), str) for a, b in found)
 
 
-DATED = [f"{day}  serviced by Kowalski Heating, in a cellar" for day in ("12.01.2024", "3.11.2024", "1/12/24")]
-WRAPPED = "Feed the starter the evening before with rye and\nwater, and let it stand in a warm place\nall night."
+DATED = [
+    f"{day}  serviced by Kowalski Heating, in a cellar" for day in ("12.01.2024", "3.11.2024", "1/12/24")
+]
+WRAPPED = (
+    "Feed the starter the evening before with rye and\nwater, and let it stand in a warm place\nall night."
+)
 PRICES = ["Merch prices", "T-shirt €20", "Hoodie €45", "LP “Wet Matches” €22"]
 CONTACTS = [
     "Amara Quist, cello: 0331 9021",
@@ -87,7 +101,13 @@ CONTACTS = [
     ("lines", "prose"),
     [
         (PRICES, "The coat costs 120\nand it is made of\nwool from a farm"),
-        (DATED, "It was serviced first on\n12.01.2024 by Kowalski and\nonce more in the spring of\nthat other year"),
+        (
+            DATED,
+            (
+                "It was serviced first on\n12.01.2024 by Kowalski and\nonce more in the spring of\nthat other"
+                " year"
+            ),
+        ),
         (CONTACTS, WRAPPED),
     ],
     ids=["amounts", "days", "lines that end early"],

@@ -21,7 +21,11 @@ from ragweave.models.text import clip, content_terms, names, numbers, sentences,
         (words, "1,234.5 metres", ["1234.5", "metres"]),
         (words, "Café-Straße 人", ["cafe", "strasse", "人"]),
         (words, "\x00 _ -- ..", []),
-        (names, "The Panthers beat Jared Allen's team in New York City.", ["Panthers", "Jared Allen", "New York City"]),
+        (
+            names,
+            "The Panthers beat Jared Allen's team in New York City.",
+            ["Panthers", "Jared Allen", "New York City"],
+        ),
         (names, "J. R. R. Tolkien wrote “The Hobbit”.", ["The Hobbit", "J. R. R. Tolkien"]),
         (names, "He played in Super Bowl 50. Then he left.", ["Super Bowl 50"]),
         (names, "《红楼梦》的作者是谁", ["红楼梦"]),
@@ -33,7 +37,9 @@ from ragweave.models.text import clip, content_terms, names, numbers, sentences,
         (numbers, "12:30 on 3/4", ["12:30", "3/4"]),
     ],
 )
-def test_words_names_and_numbers_are_found(read: Callable[[str], Iterable[str]], text: str, found: list[str]) -> None:
+def test_words_names_and_numbers_are_found(
+    read: Callable[[str], Iterable[str]], text: str, found: list[str]
+) -> None:
     assert [*read(text)] == found
 
 
@@ -51,7 +57,10 @@ def test_words_names_and_numbers_are_found(read: Callable[[str], Iterable[str]],
             ["Am 14. Juni 2025 geht es.", "Im 3. und vierten Kapitel."],
         ),
         ("It costs 14. The end.", ["It costs 14.", "The end."]),
-        ("It asks “Why?” and stops. “Stop!” Then it ends.", ["It asks “Why?” and stops.", "“Stop!”", "Then it ends."]),
+        (
+            "It asks “Why?” and stops. “Stop!” Then it ends.",
+            ["It asks “Why?” and stops.", "“Stop!”", "Then it ends."],
+        ),
     ],
 )
 def test_sentences_end_where_a_reader_ends_them(text: str, found: list[str]) -> None:

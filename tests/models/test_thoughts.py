@@ -26,12 +26,20 @@ DRESSES = {
     "closed by another tag": f"<think>{THOUGHT}</thinking>{ANSWER}",
     "a word before it": f"Okay. <think>{THOUGHT}</think>{ANSWER}",
     "triangles": f"◁think▷{THOUGHT}◁/think▷{ANSWER}",
-    "bars": f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>{ANSWER}<|end_of_solution|>",
-    "a closing word": f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>{ANSWER}<|END_RESPONSE|>",
+    "bars": (
+        f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>{ANSWER}<|end_of_solution|>"
+    ),
+    "a closing word": (
+        f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>{ANSWER}<|END_RESPONSE|>"
+    ),
     "names with a colon": f"<seed:think>{THOUGHT}</seed:think>{ANSWER}",
-    "channels": f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{ANSWER}",
-    "channels and a tool": "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=f.x "
-    f"<|constrain|>json<|message|>{{}}<|call|><|start|>assistant<|channel|>final<|message|>{ANSWER}<|return|>",
+    "channels": (
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{ANSWER}"
+    ),
+    "channels and a tool": (
+        "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=f.x "
+        f"<|constrain|>json<|message|>{{}}<|call|><|start|>assistant<|channel|>final<|message|>{ANSWER}<|return|>"
+    ),
     "half tokens": f"<|channel>thought\n{THOUGHT}<channel|>{ANSWER}",
     "channels without their tokens": f"analysisWe look. {THOUGHT}assistantfinal{ANSWER}",
     "unused tokens": f"<unused94>thought\n{THOUGHT}<unused95>{ANSWER}",
@@ -47,7 +55,9 @@ DEBRIS = {
     "a role": f"<|start_header_id|>assistant<|end_header_id|>\n\n{ANSWER}<|eot_id|>",
     "a turn": f"<start_of_turn>model\n{ANSWER}<end_of_turn>",
     "instructions": f"[/INST] {ANSWER}</s>",
-    "a turn of somebody else": f"{ANSWER}<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\nNo.",
+    "a turn of somebody else": (
+        f"{ANSWER}<|im_end|>\n<|im_start|>user\nAnd?<|im_end|>\n<|im_start|>assistant\nNo."
+    ),
 }
 PLAIN = [
     "Use `</think>` to close it, and `<|im_end|>` to end [1].",

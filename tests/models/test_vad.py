@@ -74,7 +74,9 @@ spoken = st.lists(st.tuples(st.integers(0, 5 * RATE), st.integers(1, 6 * RATE)),
 
 
 @given(spoken)
-def test_windows_hold_every_stretch_at_its_place_and_silence_between_them(pieces: list[tuple[int, int]]) -> None:
+def test_windows_hold_every_stretch_at_its_place_and_silence_between_them(
+    pieces: list[tuple[int, int]],
+) -> None:
     found, at = [], 0
     for gap, length in pieces:
         found.append(Stretch(at + gap, np.full(length, len(found) + 1, np.int16)))

@@ -21,12 +21,22 @@ def state() -> State:
 
 
 TEXT = "The telescope was built by Ada Ostrander for Jo Halden in 1889. It has two lenses."
-BUILT, SWAPPED = "The telescope was built by Ada Ostrander.", "It was built by Jo Halden for Ada Ostrander in 1889."
+BUILT, SWAPPED = (
+    "The telescope was built by Ada Ostrander.",
+    "It was built by Jo Halden for Ada Ostrander in 1889.",
+)
 
 
 def waiting(*texts: str, cites: int = 1) -> dict[str, Any]:
     """Return the state of a turn whose sentences wait for their marks."""
-    row = {"id": "e1", "corpus": "paragraph", "origin": "library", "title": "Scope", "text": TEXT, "locator": {}}
+    row = {
+        "id": "e1",
+        "corpus": "paragraph",
+        "origin": "library",
+        "title": "Scope",
+        "text": TEXT,
+        "locator": {},
+    }
     row |= {"query": "q", "hop": 1, "score": 0.5, "relevance": 0.9, "date": ""}
     draft = [Sentence(text=t, support="pending", citations=(cites,)) for t in texts]
     return {**state(), "draft": a_draft(draft, [cited(1)], by="llm"), "evidence": [row]}
@@ -51,7 +61,9 @@ async def test_a_strict_answer_withholds_what_is_not_verified_and_says_so(runtim
     assert any("withheld" in note for note in answer.notes)
 
 
-async def test_a_model_that_fails_leaves_the_sentences_unchecked_with_a_note(runtime: Any, shelf: Any) -> None:
+async def test_a_model_that_fails_leaves_the_sentences_unchecked_with_a_note(
+    runtime: Any, shelf: Any
+) -> None:
     def fails(messages: Any) -> Any:
         raise ValueError("boom")
 
@@ -139,7 +151,12 @@ async def test_quotes_are_told_in_markdown_and_claim_nothing(runtime: Any) -> No
         "T [1]\n\n> The ferry is grey. It **sails** four times a day.\n\n"
         "T [2]\n\n> | Day | Sails |\n> |---|---|\n> | **Monday** | 4 |"
     )
-    assert (answer.kind, answer.abstained, answer.confidence, answer.mode) == ("quotes", False, 0.0, "extractive")
+    assert (answer.kind, answer.abstained, answer.confidence, answer.mode) == (
+        "quotes",
+        False,
+        0.0,
+        "extractive",
+    )
     assert answer.notes == (f"{QUOTED} {SET_UP}",)
 
 

@@ -17,7 +17,9 @@ from ragweave.tests.support import build_library
 FERRY = {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
 
 
-async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_it(tmp_path: Path, home: Path) -> None:
+async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_it(
+    tmp_path: Path, home: Path
+) -> None:
     await build_library(tmp_path / "notes", FERRY)
     saver, states = InMemorySaver(), []
     for text in ("How often does the ferry sail?", "And who steers it?"):
@@ -57,7 +59,9 @@ async def test_a_turn_without_a_usable_question_gets_a_sentence(messages: list[A
         await graph.ainvoke({"messages": messages})
 
 
-async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(tmp_path: Path, home: Path) -> None:
+async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(
+    tmp_path: Path, home: Path
+) -> None:
     await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
     sent = HumanMessage([{"type": "text", "text": "How often does the ferry sail?"}, picture])

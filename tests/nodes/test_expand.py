@@ -90,7 +90,9 @@ async def test_rewrites_come_from_one_call() -> None:
 @pytest.mark.parametrize(
     "reply", ["I would rather not.", "", '{"queries": []}', {"queries": [QUERY]}, ConnectionError("down")]
 )
-async def test_model_that_fails_leaves_the_question_alone(reply: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_model_that_fails_leaves_the_question_alone(
+    reply: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("ragweave.models.failures.BACKOFF", 0.0)
 
     def react(messages: Any) -> Any:
@@ -129,7 +131,9 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
     stock({f"{n}.md": f"# {text}\n\nAll about {text}." for n, text in enumerate(FOUR)})
     model = ScriptedChat(react=lambda m: "\n".join(FOUR[:2]) if "multiple" in m[0].text else "In two files.")
     with override(writer=model):
-        state = await graph.ainvoke({"messages": [("human", QUERY)]}, context=Context(preset="rag-fusion-seed"))
+        state = await graph.ainvoke(
+            {"messages": [("human", QUERY)]}, context=Context(preset="rag-fusion-seed")
+        )
     assert [m.text for m in model.calls[0].messages] == [
         "You are a helpful assistant that generates multiple search queries based on a single input query.",
         f"Generate multiple search queries related to: {QUERY}",
@@ -139,7 +143,9 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
     assert len(found) == 2 and [e["score"] for e in found] == [round(1 / 60, 4)] * 2
 
 
-async def test_the_article_searches_the_question_beside_its_phrasings_by_words_and_by_vectors(stock: Any) -> None:
+async def test_the_article_searches_the_question_beside_its_phrasings_by_words_and_by_vectors(
+    stock: Any,
+) -> None:
     from ragweave.graphs.rag_fusion import graph
 
     stock({f"{n}.md": f"# {text}\n\nAll about {text}." for n, text in enumerate(FOUR)})
@@ -165,7 +171,9 @@ def test_rewrites_are_searched_in_the_recordings_too() -> None:
     ]
 
 
-async def test_a_library_in_another_language_is_asked_in_it_too(shelf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_library_in_another_language_is_asked_in_it_too(
+    shelf: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(shelf, "languages", _french)
     run = RunContext("expand", knobs_of(), TurnState(Meter(), shelf))

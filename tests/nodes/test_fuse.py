@@ -63,7 +63,11 @@ def ranked_list(query: str, kind: str, ids: str, corpus: str = "paragraph") -> R
 
 
 def test_pure_rank_fusion_is_the_published_sum() -> None:
-    lists = [ranked_list("q", "lexical", "ab"), ranked_list("q", "dense", "ba"), ranked_list("r", "dense", "cb")]
+    lists = [
+        ranked_list("q", "lexical", "ab"),
+        ranked_list("q", "dense", "ba"),
+        ranked_list("r", "dense", "cb"),
+    ]
     context = knobs_of(form="rag-fusion", fusion="rrf", dense_weight=1)
     scores = dict(fused(lists, "q", context))
     assert scores == pytest.approx({"a": 1 / 61 + 1 / 62, "b": 1 / 62 + 1 / 61 + 1 / 62, "c": 1 / 61})
@@ -75,7 +79,9 @@ def item(id: str, text: str, **changes: Any) -> Item:
 
 
 def test_same_text_is_kept_once_with_every_place() -> None:
-    kept = collapse([item("b", "The tower\nis TALL."), item("a", "the tower is tall."), item("c", "Another.")])
+    kept = collapse(
+        [item("b", "The tower\nis TALL."), item("a", "the tower is tall."), item("c", "Another.")]
+    )
     assert [(i.id, [place["file"] for place in also]) for i, also in kept] == [("b", ["/a.md"]), ("c", [])]
 
 
@@ -152,8 +158,16 @@ async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
 
 async def test_as_published_one_corpus_keeps_the_order_of_its_cosines(library: Library) -> None:
     ids = (await found(library, QUESTION))[0]["ids"][::-1]
-    row = {"corpus": "clip", "query": QUESTION, "kind": "dense", "ids": ids, "scores": [0.5, 0.4, 0.3, 0.2][: len(ids)]}
-    runtime: Any = SimpleNamespace(context=Context(preset="universal-rag-paper"), stream_writer=lambda event: None)
+    row = {
+        "corpus": "clip",
+        "query": QUESTION,
+        "kind": "dense",
+        "ids": ids,
+        "scores": [0.5, 0.4, 0.3, 0.2][: len(ids)],
+    }
+    runtime: Any = SimpleNamespace(
+        context=Context(preset="universal-rag-paper"), stream_writer=lambda event: None
+    )
     route = {"hop": 1, "corpora": ["clip"], "confidence": {"clip": 1.0}, "by": "local", "why": ""}
     state: Any = {"question": QUESTION, "query": QUESTION, "hop": 1, "found": [row], "routes": [route]}
     assert (await fuse(state, runtime))["candidates"] == ids[:1]
@@ -170,7 +184,9 @@ async def test_as_published_the_nearest_picture_is_kept_though_it_has_no_words(
     monkeypatch.setattr(fusing, "_order", order)
     kept = {}
     for preset in ("none", "universal-rag-paper"):
-        runtime: Any = SimpleNamespace(context=Context(preset=preset, top_k=1), stream_writer=lambda event: None)
+        runtime: Any = SimpleNamespace(
+            context=Context(preset=preset, top_k=1), stream_writer=lambda event: None
+        )
         with override(writer=ScriptedChat()):
             state: Any = {"question": QUESTION, "query": QUESTION, "hop": 1, "found": []}
             kept[preset] = (await fuse(state, runtime))["candidates"]
@@ -188,14 +204,20 @@ async def aged(library: Library, asked: str, **knobs: Any) -> tuple[str, list[An
 
 def test_of_equal_texts_the_newest_counts_and_keeps_the_place_of_the_first() -> None:
     old, new = datetime(2023, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
-    rows = [item("a", "It is 40 metres.", date=old), item("b", "It is 40 metres.", date=new), item("c", "Another.")]
+    rows = [
+        item("a", "It is 40 metres.", date=old),
+        item("b", "It is 40 metres.", date=new),
+        item("c", "Another."),
+    ]
     kept = collapse(rows)
     assert [i.id for i, _ in kept] == ["b", "c"]
     assert [place["file"] for place in kept[0][1]] == ["/a.md"]
 
 
 def test_of_a_whole_and_its_part_the_better_score_counts() -> None:
-    whole = evidence("whole", corpus="document", text="Fares. A ticket costs 4. Dogs travel free.", relevance=-0.97)
+    whole = evidence(
+        "whole", corpus="document", text="Fares. A ticket costs 4. Dogs travel free.", relevance=-0.97
+    )
     part = evidence("part", corpus="paragraph", text="A ticket costs 4.", relevance=0.995)
     for rows in ([whole, part], [part, whole]):
         (kept,) = distinct(rows, 8)

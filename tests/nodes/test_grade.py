@@ -71,7 +71,11 @@ def test_both_thresholds_are_inclusive(best: float, action: Action) -> None:
         (said((1, "partly"), (2, "irrelevant")), [0.0, -0.9], "ambiguous"),
         (said((1, "irrelevant"), (2, "irrelevant")), [-0.9, -0.9], "incorrect"),
         (said((2, "irrelevant")), [0.0, -0.9], "ambiguous"),
-        (said((2, "irrelevant"), (7, "relevant"), (0, "relevant"), (-1, "relevant")), [0.0, -0.9], "ambiguous"),
+        (
+            said((2, "irrelevant"), (7, "relevant"), (0, "relevant"), (-1, "relevant")),
+            [0.0, -0.9],
+            "ambiguous",
+        ),
         (said(("1", "Relevant."), ("[2]", "IRRELEVANT")), [0.9, -0.9], "correct"),
         (said((1, "not relevant"), (2, "no")), [-0.9, -0.9], "incorrect"),
         (said((1, "relevant"), (1, "irrelevant"), (2, "irrelevant")), [0.0, -0.9], "ambiguous"),
@@ -200,16 +204,23 @@ async def test_each_action_has_its_repair(runtime: Any, action: Action, web: str
     assert after_grade(update) == then  # type: ignore[arg-type]
 
 
-async def test_an_incorrect_round_is_searched_once_more_in_other_words_and_not_judged_again(runtime: Any) -> None:
+async def test_an_incorrect_round_is_searched_once_more_in_other_words_and_not_judged_again(
+    runtime: Any,
+) -> None:
     with override(writer=ScriptedChat()):
         first = (await grade(state_of(scored("a", -0.95)), runtime()))["grade"]
         assert (first["action"], after_grade({"grade": first})) == ("incorrect", ["incorrect"])
-        rewritten = {"queries": [{"hop": 1, "query": "q", "also": [], "rewrites": ["r"], "by": "llm"}], "grade": first}
+        rewritten = {
+            "queries": [{"hop": 1, "query": "q", "also": [], "rewrites": ["r"], "by": "llm"}],
+            "grade": first,
+        }
         again = (await grade({**state_of(scored("a", 0.9)), **rewritten}, runtime()))["grade"]
     assert (again["action"], after_grade({"grade": again})) == ("incorrect", ["unsure"])
 
 
-@pytest.mark.parametrize(("hop", "best", "kept"), [(1, 0.3, "abc"), (1, -1.0, "abc"), (2, 0.3, "bc"), (2, -1.0, "a")])
+@pytest.mark.parametrize(
+    ("hop", "best", "kept"), [(1, 0.3, "abc"), (1, -1.0, "abc"), (2, 0.3, "bc"), (2, -1.0, "a")]
+)
 async def test_a_further_round_adds_what_the_grade_does_not_call_irrelevant(
     runtime: Any, hop: int, best: float, kept: str
 ) -> None:

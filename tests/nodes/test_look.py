@@ -46,7 +46,9 @@ class Refused(Exception):
 async def run(vision: ScriptedChat, **knobs: Any) -> Any:
     with override(writer=text_model(), vision=vision):
         knobs = {"channels": ("chunk", "visual", "speech"), **knobs}  # the second clip shares no word with it
-        return await astate("Which colour has the river?", context=knobs_of(mode="llm", **knobs), graph="video_rag")
+        return await astate(
+            "Which colour has the river?", context=knobs_of(mode="llm", **knobs), graph="video_rag"
+        )
 
 
 def looked(state: Any) -> list[str]:

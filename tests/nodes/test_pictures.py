@@ -84,7 +84,9 @@ async def test_the_small_mind_answers_from_the_words_of_a_picture_and_cites_thei
     [citation] = [c for c in answer.citations if "Ostrander" in c.quote]
     assert citation.locator["kind"] == "image" and citation.locator["bbox"] == [20.0, 30.0, 180.0, 50.0]
     assert Media.of(harbour).path(citation.locator["image"]).exists()
-    assert [Path(p["file"]).name for p in citation.also] == ["crane.png"]  # the file itself is the same picture
+    assert [Path(p["file"]).name for p in citation.also] == [
+        "crane.png"
+    ]  # the file itself is the same picture
 
 
 def react(reply: str, seen: str = "The crane is painted green.") -> Any:
@@ -101,13 +103,17 @@ def react(reply: str, seen: str = "The crane is painted green.") -> Any:
     return made
 
 
-async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_its_answer(harbour: str) -> None:
+async def test_a_model_that_sees_is_shown_the_picture_and_what_it_saw_supports_its_answer(
+    harbour: str,
+) -> None:
     model = ScriptedChat(react=react("The crane is painted green [1]."))
     state = await ask("Which colour has the steam crane of Pell?", model, route_by="local", grade_by="local")
     assert state["answer"].text == "The crane is painted green. [1] ✓"
     writer = next(c for c in model.calls if "numbered evidence" in c.prompt)
     parts = writer.messages[-1].content
-    assert "The pictures of [1]" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg")
+    assert "The pictures of [1]" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith(
+        "data:image/jpeg"
+    )
     looks = [c for c in model.calls if "You look at a picture" in c.prompt]
     assert len(looks) == len(parts) - 1 and "Which colour" in looks[0].prompt
 
@@ -145,4 +151,6 @@ async def test_another_encoder_than_that_of_the_index_is_a_note_of_the_answer(
     other.name = "others"
     monkeypatch.setattr(visual_search, "image_encoder", lambda: other)
     answer = (await ask("Who inspected the boiler?"))["answer"]
-    assert "Ada Ostrander" in answer.text and any("seen by shades, and others is set" in n for n in answer.notes)
+    assert "Ada Ostrander" in answer.text and any(
+        "seen by shades, and others is set" in n for n in answer.notes
+    )

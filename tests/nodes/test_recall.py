@@ -27,7 +27,12 @@ async def recalled(reply: Any, context: Context | None = None) -> dict[str, Any]
 async def test_passage_is_flagged_as_the_models_own_and_numbered() -> None:
     update = await recalled("Ada Ostrander founded the works.")
     (row,) = update["evidence"]
-    assert (row["origin"], row["corpus"], row["title"], row["locator"]) == ("model", "model", TITLE, {"kind": "model"})
+    assert (row["origin"], row["corpus"], row["title"], row["locator"]) == (
+        "model",
+        "model",
+        TITLE,
+        {"kind": "model"},
+    )
     assert row["id"].endswith("-2")
     assert row["score"] == row["relevance"] == 0.0
     assert update["knowledge"][0]["origin"] == "model"

@@ -11,10 +11,16 @@ from ragweave.graphs.agent import graph
 from ragweave.tests.support.talks import KITCHEN, TALK, vtt
 
 QUESTION = "When does the ferry sail in winter?"
-FILES = {"ferry.md": "# Ferry\n\nIn winter the ferry sails at nine.", "comet.vtt": vtt(TALK), "bread.vtt": vtt(KITCHEN)}
+FILES = {
+    "ferry.md": "# Ferry\n\nIn winter the ferry sails at nine.",
+    "comet.vtt": vtt(TALK),
+    "bread.vtt": vtt(KITCHEN),
+}
 
 
-async def _ran(monkeypatch: pytest.MonkeyPatch, share: float, question: str = QUESTION, **knobs: Any) -> set[str]:
+async def _ran(
+    monkeypatch: pytest.MonkeyPatch, share: float, question: str = QUESTION, **knobs: Any
+) -> set[str]:
     """Return the nodes that ran beside a router which gives recordings a share of its confidence."""
     rest = {"paragraph": 1 - share, "document": 0.0, "none": 0.0, "image": 0.0, "table": 0.0}
     monkeypatch.setattr("ragweave.models.router.predict", lambda *_: {"clip": share, "video": 0.0, **rest})

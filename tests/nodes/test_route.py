@@ -116,7 +116,12 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
 @pytest.mark.parametrize("has_checkpoint", [True, False])
 @pytest.mark.parametrize(("sure", "corpora", "asked"), [(0.9, ["image"], False), (0.5, ["paragraph"], True)])
 async def test_the_ensemble_takes_a_sure_trained_router_at_its_word_and_asks_the_model_elsewhere(
-    monkeypatch: pytest.MonkeyPatch, says: Any, has_checkpoint: bool, sure: float, corpora: list[str], asked: bool
+    monkeypatch: pytest.MonkeyPatch,
+    says: Any,
+    has_checkpoint: bool,
+    sure: float,
+    corpora: list[str],
+    asked: bool,
 ) -> None:
     probabilities = {"image": sure, "document": 1 - sure}
     says(**{"paragraph": 0.99, "image": 0.01} if has_checkpoint else probabilities)
@@ -163,7 +168,9 @@ async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing
     row, _ = await routed(question, route_by=by)
     assert sorted(row["corpora"]) == sorted(corpora) and row["corpora"][0] == "image"
     assert row["why"] == (
-        "the question does not tell what holds its answer" if corpora == EVERYTHING else "so the question reads"
+        "the question does not tell what holds its answer"
+        if corpora == EVERYTHING
+        else "so the question reads"
     )
 
 
@@ -188,10 +195,14 @@ async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     checkpoint_says(
-        monkeypatch, {"none": 0.95, "paragraph": 0.81, "document": 0.9, "image": 0.85, "clip": 0.99}, independent=True
+        monkeypatch,
+        {"none": 0.95, "paragraph": 0.81, "document": 0.9, "image": 0.85, "clip": 0.99},
+        independent=True,
     )
     row, _ = await routed("What does the plan show, and why?", route_by="checkpoint")
-    assert row["corpora"] == ["document", "image"], "none falls away, one of the text corpora stays, clips are not held"
+    assert row["corpora"] == ["document", "image"], (
+        "none falls away, one of the text corpora stays, clips are not held"
+    )
 
 
 async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modality(says: Any) -> None:

@@ -19,7 +19,9 @@ from ragweave.tests.support.states import a_turn
 
 pytestmark = pytest.mark.usefixtures("shelf")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
-FACT = "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the jib."
+FACT = (
+    "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the jib."
+)
 
 
 def asking() -> State:
@@ -50,7 +52,10 @@ def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
 
 
 async def test_a_page_becomes_strips_with_address_and_time(runtime: Any, found: Any) -> None:
-    text = f"Preamble about boats and their owners in the north. {FACT} The harbour is dredged every second year."
+    text = (
+        f"Preamble about boats and their owners in the north. {FACT} The harbour is dredged every second"
+        " year."
+    )
     found(page(text=text))
     update = await search_web(asking(), runtime(web="auto"))
     (strip,), (row,) = update["knowledge"], update["evidence"]
@@ -87,7 +92,9 @@ async def test_the_model_is_shown_the_question_and_writes_the_query(
 
 
 async def test_as_crag_asks_for_keywords_and_reads_wikipedia_first(runtime: Any, found: Any) -> None:
-    wiki = WebPage("https://en.wikipedia.org/wiki/Vellmouth", "Vellmouth", FACT, "", "2026-01-02T03:04:05+00:00")
+    wiki = WebPage(
+        "https://en.wikipedia.org/wiki/Vellmouth", "Vellmouth", FACT, "", "2026-01-02T03:04:05+00:00"
+    )
     asked = found(*(page(n) for n in range(6)), wiki)
     model = ScriptedChat(react=lambda messages: "Vellmouth, harbour crane, repair 1967")
     with override(writer=model):

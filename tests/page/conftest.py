@@ -30,7 +30,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.page)
             if CHROMIUM is None:
-                item.add_marker(pytest.mark.skip(reason="no chromium on this machine (Debian: apt install chromium)"))
+                item.add_marker(
+                    pytest.mark.skip(reason="no chromium on this machine (Debian: apt install chromium)")
+                )
 
 
 @dataclass
@@ -90,7 +92,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "RAGWEAVE_WEB_FOLDER": str(web),
             "PYTHONUNBUFFERED": "1",
         }
-        subprocess.run([sys.executable, str(HERE / "stage.py"), str(home), str(folder / "made")], env=env, check=True)
+        subprocess.run(
+            [sys.executable, str(HERE / "stage.py"), str(home), str(folder / "made")], env=env, check=True
+        )
         with serving(env, folder) as url:
             yield Site(url, home, script, model)
 
@@ -130,7 +134,9 @@ def window(browser: Any, site: Site) -> Iterator[Callable[..., Any]]:
     contexts: list[Any] = []
     wrong: list[str] = []
 
-    def open_window(path: str = "/", keep: dict[str, str] | None = None, strict: bool = True, **options: Any) -> Any:
+    def open_window(
+        path: str = "/", keep: dict[str, str] | None = None, strict: bool = True, **options: Any
+    ) -> Any:
         context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 800}, "service_workers": "block", **options}
         )

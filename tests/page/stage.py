@@ -1,8 +1,7 @@
 """Makes the home that the page is tested on: `python stage.py HOME FOLDER`.
 
-Two libraries: `default`, indexed from notes, a PDF and hostile files; and `media`, from a picture and a recording,
-with a kept conversation that cites a web page.
-"""
+Two libraries: `default`, indexed from notes, a PDF and hostile files; and `media`, from a picture and a
+recording, with a kept conversation that cites a web page."""
 
 from __future__ import annotations
 
@@ -69,7 +68,9 @@ def picture(path: Path) -> None:
         pen = ImageDraw.Draw(drawn)
         pen.rectangle((120, 120, 280, 280), fill="#c0392b")
         pen.line((0, 440, 800, 360), fill="#2c5f8a", width=24)
-        pen.text((120, 300), "The pump house holds two pumps.", fill="#222222", font=ImageFont.load_default(28))
+        pen.text(
+            (120, 300), "The pump house holds two pumps.", fill="#222222", font=ImageFont.load_default(28)
+        )
         drawn.save(path)
 
 
@@ -94,7 +95,10 @@ def graph(row: LibraryRow) -> None:
         Entity("Crane", "thing", "It stands at the harbour.", said),
         Entity("Harbour", "place", "", said),
     ]
-    joined = [Relation("Otto Brandt", "Crane", "Otto Brandt replaced the crane.", 2), Relation("Crane", "Harbour")]
+    joined = [
+        Relation("Otto Brandt", "Crane", "Otto Brandt replaced the crane.", 2),
+        Relation("Crane", "Harbour"),
+    ]
     put(catalog, row.id, talk.id, "c1", facts_of(names, joined), "")
 
 
@@ -107,7 +111,11 @@ async def media(home: Path, folder: Path) -> None:
     await index([shown], "media")
     row = next(r for r in stores().catalog.libraries() if r.name == "media")
     graph(row)
-    web: Locator = {"kind": "url", "url": "https://pumps.example/a?b=1#c", "fetched": "2026-03-02T08:05:00+00:00"}
+    web: Locator = {
+        "kind": "url",
+        "url": "https://pumps.example/a?b=1#c",
+        "fetched": "2026-03-02T08:05:00+00:00",
+    }
     text, question = "Pumps last for twenty years.", "What about the pump?"
     cited = Citation(n=1, id="web-1", title="Pumps of the world", locator=web, quote=text, origin="web")
     said = Sentence(text=text, support="verified", citations=(1,))

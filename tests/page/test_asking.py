@@ -107,7 +107,10 @@ def test_an_abstention_is_no_dead_end(window: Any, ask: Any, site: Any) -> None:
         turn.get_by_role("button", name="Add a file").click()
     with page.expect_request("**/api/ask") as sent:
         turn.get_by_role("button", name="Search wider").click()
-    assert sent.value.post_data_json["context"] | {"top_k": 20, "sources": []} == sent.value.post_data_json["context"]
+    assert (
+        sent.value.post_data_json["context"] | {"top_k": 20, "sources": []}
+        == sent.value.post_data_json["context"]
+    )
     expect(page.locator(".turn.over")).to_have_count(2, timeout=30_000)
     page.reload()
     page.wait_for_selector(".turn.over")
@@ -133,8 +136,7 @@ def test_formulas_are_drawn_and_nothing_is_loaded_for_prices(window: Any, ask: A
 
 def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, ask: Any) -> None:
     page = window()
-    page.evaluate(
-        """async () => {
+    page.evaluate("""async () => {
           const canvas = Object.assign(document.createElement("canvas"), { width: 900, height: 160 });
           const pen = canvas.getContext("2d");
           pen.font = "56px sans-serif";
@@ -143,8 +145,7 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, 
           const data = new DataTransfer();
           data.items.add(new File([blob], "lamp.png", { type: "image/png" }));
           document.getElementById("question").dispatchEvent(new ClipboardEvent("paste", { clipboardData: data }));
-        }"""
-    )
+        }""")
     expect(page.locator(".composer .thumb img")).to_be_visible()
     turn = ask(page, "When was this first lit?")
     assert "1874" in turn.locator(".answer").inner_text()
@@ -159,7 +160,9 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, 
     assert "1874" in page.locator(".answer").nth(1).inner_text()
 
 
-@pytest.mark.parametrize(("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")])
+@pytest.mark.parametrize(
+    ("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")]
+)
 def test_nothing_is_searched_on_the_web_before_consent_which_waits_through_a_reload(
     window: Any, ask: Any, button: str, words: str
 ) -> None:
@@ -191,7 +194,10 @@ def test_while_a_model_writes_what_was_found_is_shown_and_then_what_its_sentence
         assert now.inner_text() == "Writing the answer" and found.count() == 0
         expect(turn.locator(".sources .source")).to_have_count(1)
         page.locator(".turn.over").wait_for()
-    assert turn.locator(".answer .cite").all_inner_texts() == ["1", "1"], "two quotes of one place have its number"
+    assert turn.locator(".answer .cite").all_inner_texts() == [
+        "1",
+        "1",
+    ], "two quotes of one place have its number"
     assert turn.locator(".sources .cite").all_inner_texts() == ["1"]
 
 

@@ -59,7 +59,9 @@ def test_a_conversation_is_renamed_and_deleted(window: Any, ask: Any) -> None:
     assert page.locator(".turn").count() == 0
 
 
-def test_a_question_to_a_conversation_that_another_tab_deleted_can_be_asked_in_a_new_one(window: Any, ask: Any) -> None:
+def test_a_question_to_a_conversation_that_another_tab_deleted_can_be_asked_in_a_new_one(
+    window: Any, ask: Any
+) -> None:
     page = window(strict=False)
     ask(page, QUESTION)
     page.evaluate("fetch('/api/threads/' + location.hash.split('/')[2], {method: 'DELETE'})")

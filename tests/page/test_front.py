@@ -39,15 +39,22 @@ def test_the_first_screen_has_eight_controls_at_most_and_the_composer_is_as_wide
 
 def test_the_chat_model_introduces_a_library_when_it_is_asked_to(window: Any, site: Any) -> None:
     page = window(viewport={"width": 1440, "height": 900})
-    expect(page.get_by_role("list", name="This library holds").get_by_role("listitem")).to_have_text(["Text2", "PDF1"])
+    expect(page.get_by_role("list", name="This library holds").get_by_role("listitem")).to_have_text(
+        ["Text2", "PDF1"]
+    )
     asked = page.get_by_role("region", name="It answers, for instance")
     rows, introduce = asked.locator(".suggested"), page.get_by_role("button", name="Have scripted introduce")
     site.script.questions = "I would rather not."
     introduce.click()
-    expect(page.locator("#toasts")).to_contain_text("Nothing that scripted wrote could be used.", timeout=30_000)
+    expect(page.locator("#toasts")).to_contain_text(
+        "Nothing that scripted wrote could be used.", timeout=30_000
+    )
     expect(rows).to_have_count(0)
     said = "Three families shared the watch, each taking four hours of the night in turn."
-    made = [{"passage": n, "question": "How was the watch of the night shared?", "answer": said} for n in range(1, 11)]
+    made = [
+        {"passage": n, "question": "How was the watch of the night shared?", "answer": said}
+        for n in range(1, 11)
+    ]
     summary = "It holds notes. They tell of a lighthouse. They tell of a council. This is one too many."
     site.script.questions = json.dumps({"summary": summary, "questions": made})
     with site.slowly(pause=1.0):

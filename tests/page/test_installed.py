@@ -105,9 +105,14 @@ def test_no_copy_is_kept_for_another_key(installed: tuple[Way, Any]) -> None:
     )
 
 
-def test_a_refused_key_and_a_deleted_conversation_take_their_copies_with_them(installed: tuple[Way, Any]) -> None:
+def test_a_refused_key_and_a_deleted_conversation_take_their_copies_with_them(
+    installed: tuple[Way, Any],
+) -> None:
     way, page = installed
-    held = "async () => (await (await caches.open('kept owner')).keys()).filter(({url}) => /threads./.test(url)).length"
+    held = (
+        "async () => (await (await caches.open('kept owner')).keys()).filter(({url}) =>"
+        " /threads./.test(url)).length"
+    )
     assert page.evaluate(held) > 0
     here = page.locator(".thread.here")
     here.hover()
@@ -121,7 +126,9 @@ def test_a_refused_key_and_a_deleted_conversation_take_their_copies_with_them(in
 
 def test_an_answer_that_is_slower_than_whoever_leaves_is_not_kept(installed: tuple[Way, Any]) -> None:
     _, page = installed
-    leaving = "fetch('/api/logout', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
+    leaving = (
+        "fetch('/api/logout', {method: 'POST', headers: {'content-type': 'application/json'}, body: '{}'})"
+    )
     page.evaluate(f"async () => {{ const asked = fetch('/api/threads'); await {leaving}; await asked; }}")
     page.evaluate("fetch('/api/threads')")  # and so does what a page asks that has not heard of it
     page.wait_for_timeout(1_000)
@@ -134,8 +141,7 @@ def test_what_is_read_as_the_page_is_installed_is_not_kept_for_whoever_leaves_me
     installed: tuple[Way, Any],
 ) -> None:
     _, page = installed
-    page.context.service_workers[-1].evaluate(
-        """async () => {
+    page.context.service_workers[-1].evaluate("""async () => {
           const sent = fetch;
           self.fetch = async (...asked) => {
             const told = await sent(...asked);
@@ -144,12 +150,13 @@ def test_what_is_read_as_the_page_is_installed_is_not_kept_for_whoever_leaves_me
             return told;
           };
           await begin();
-        }"""
-    )
+        }""")
     assert not [name for name in page.evaluate("caches.keys()") if name.startswith("kept ")]
 
 
-def test_a_page_of_another_version_is_never_put_together_from_files_that_were_kept(installed: tuple[Way, Any]) -> None:
+def test_a_page_of_another_version_is_never_put_together_from_files_that_were_kept(
+    installed: tuple[Way, Any],
+) -> None:
     way, page = installed
     digest = page.request.get(way.url).headers["x-ragweave-page"]
     sent = page.request.get(way.url + "/sw.js")

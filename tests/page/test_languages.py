@@ -35,7 +35,9 @@ def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Any
     page.get_by_role("button", name="Neue Bibliothek").click()
     page.get_by_label("Name der Bibliothek").fill("media")
     page.get_by_role("button", name="Anlegen").click()
-    taken = "Eine Bibliothek „media“ gibt es schon. Wählen Sie einen anderen Namen, oder fügen Sie dort hinzu."
+    taken = (
+        "Eine Bibliothek „media“ gibt es schon. Wählen Sie einen anderen Namen, oder fügen Sie dort hinzu."
+    )
     expect(page.get_by_text(taken)).to_be_visible()
     page.get_by_label("Name der Bibliothek").fill("Mühlen")
     page.get_by_role("button", name="Anlegen").click()
@@ -46,13 +48,17 @@ def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Any
     page.set_input_files("#picker", sent)
     for told in (
         "leer.txt ist leer. Lassen Sie die Datei weg, oder geben Sie ihr Text.",
-        "1. Teil.pdf ist ein beschädigtes oder unvollständiges PDF. "
-        "Öffnen Sie die Datei in einem Betrachter, und speichern Sie sie neu.",
+        (
+            "1. Teil.pdf ist ein beschädigtes oder unvollständiges PDF. "
+            "Öffnen Sie die Datei in einem Betrachter, und speichern Sie sie neu."
+        ),
     ):
         expect(page.locator(".board").get_by_text(told, exact=True)).to_be_visible(timeout=60_000)
         expect(page.locator(".source-list").get_by_text(told, exact=True)).to_be_visible()
     page.goto(site.url + "/#/t/none")
-    expect(page.locator("#toasts")).to_contain_text("Dieses Gespräch gibt es nicht. Vielleicht wurde es gelöscht;")
+    expect(page.locator("#toasts")).to_contain_text(
+        "Dieses Gespräch gibt es nicht. Vielleicht wurde es gelöscht;"
+    )
     rows = page.request.get(site.url + "/api/libraries").json()["libraries"]
     (made,) = [row for row in rows if row["name"] == "Mühlen"]
     assert page.request.delete(f"{site.url}/api/libraries/{made['id']}").ok

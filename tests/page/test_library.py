@@ -22,14 +22,12 @@ def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
     new_library(page, "mills")
     expect(page.get_by_text("Drop files or folders here")).to_be_visible()
     page.keyboard.press("Escape")
-    transfer = page.evaluate_handle(
-        """() => {
+    transfer = page.evaluate_handle("""() => {
           const data = new DataTransfer();
           data.items.add(new File(["# The watermill\\n\\nThe watermill of Ostra was built in 1702.\\n"], "mill.md"));
           data.items.add(new File(["%PDF-1.7 broken"], "broken.pdf"));
           return data;
-        }"""
-    )
+        }""")
     page.dispatch_event("body", "dragenter", {"dataTransfer": transfer})
     expect(page.get_by_text("Index into “mills”")).to_be_visible()
     page.dispatch_event("body", "drop", {"dataTransfer": transfer})
@@ -39,7 +37,9 @@ def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
     assert len(board.locator("li.bad .state").inner_text()) > 20
     expect(board.locator("li.good")).to_contain_text("mill.md")
     board.get_by_role("button", name="Close").click()
-    expect(page.locator(".about")).to_contain_text("A mill is told of.", timeout=30_000)  # unasked, after an upload
+    expect(page.locator(".about")).to_contain_text(
+        "A mill is told of.", timeout=30_000
+    )  # unasked, after an upload
     assert "1702" in ask(page, "When was the watermill of Ostra built?").inner_text()
 
     sources = page.get_by_role("region", name="Sources").first
@@ -47,7 +47,9 @@ def test_files_are_dropped_in_and_a_bad_one_says_why_while_the_rest_is_indexed(
     expect(sources.locator("li.failed .wrong")).to_be_visible()
     held: list[Any] = []
     for path in ("sources?*", "libraries/*"):
-        page.route(f"**/api/{path}", lambda r: held.append(r) if r.request.method == "DELETE" else r.continue_())
+        page.route(
+            f"**/api/{path}", lambda r: held.append(r) if r.request.method == "DELETE" else r.continue_()
+        )
     sources.get_by_role("button", name="Remove broken.pdf").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(sources.locator("li", has_text="broken.pdf")).to_contain_text("Being removed")
@@ -70,7 +72,9 @@ def test_a_changed_file_can_take_the_place_of_the_earlier_one_and_what_cited_tha
 
     def send(day: str) -> Any:
         note = f"# The kiln\n\nThe kiln of Ostra is fired on {day}."
-        page.set_input_files("#picker", {"name": "kiln.md", "mimeType": "text/markdown", "buffer": note.encode()})
+        page.set_input_files(
+            "#picker", {"name": "kiln.md", "mimeType": "text/markdown", "buffer": note.encode()}
+        )
         return page.locator(".board", has_text="1 file indexed")
 
     send("Tuesdays").get_by_role("button", name="Close").click(timeout=60_000)
@@ -102,12 +106,20 @@ def test_while_pictures_and_recordings_are_read_the_tray_says_what_can_be_asked(
     job = {"job": "j1", "library": "default", "files": ["notes.md", "slides.pdf", "film.mp4"]}
     page.route("**/api/jobs", lambda route: route.fulfill(json={"jobs": [job]}))
     body = "".join(f"id: {n}\ndata: {json.dumps(event)}\n\n" for n, event in enumerate(events, 1))
-    page.route("**/api/jobs/j1/events", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    page.route(
+        "**/api/jobs/j1/events", lambda route: route.fulfill(body=body, content_type="text/event-stream")
+    )
     page.reload()
     board = page.locator(".board")
-    expect(board.locator("p.fine")).to_have_text("What is read can be asked now. 2 files are still being read.")
+    expect(board.locator("p.fine")).to_have_text(
+        "What is read can be asked now. 2 files are still being read."
+    )
     expect(board.locator("h2")).to_have_text("Indexing: 1 of 3")
-    for file, state in (("notes.md", "ready to be asked"), ("slides.pdf", "can be asked, 48"), ("film.mp4", "waiting")):
+    for file, state in (
+        ("notes.md", "ready to be asked"),
+        ("slides.pdf", "can be asked, 48"),
+        ("film.mp4", "waiting"),
+    ):
         expect(board.locator("li", has_text=file).locator(".state")).to_contain_text(state)
 
 
@@ -147,7 +159,9 @@ def test_a_text_a_page_and_a_folder_are_added_and_what_cannot_be_fetched_says_wh
     dialog.get_by_label("Page of the web").fill("http://127.0.0.1/private")
     dialog.get_by_role("button", name="Fetch").click()
     expect(dialog.get_by_role("alert").first).to_contain_text("this machine or to a private network")
-    dialog.get_by_label("Text", exact=True).fill("# The ice house\n\nThe ice house of Ostra was filled in 1688.")
+    dialog.get_by_label("Text", exact=True).fill(
+        "# The ice house\n\nThe ice house of Ostra was filled in 1688."
+    )
     dialog.get_by_role("button", name="Add", exact=True).click()
     expect(dialog).to_be_hidden()
     board = page.locator(".board")

@@ -85,7 +85,9 @@ def test_a_language_model_is_set_up_in_the_page_and_is_the_one_that_answers_next
     assert f"RAGWEAVE_CHAT_KEY='{SECRET}'" in bare.settings.read_text()
     assert SECRET not in page.content()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog", name="Models").get_by_text("gemma3:1b · 127.0.0.1").first).to_be_visible()
+    expect(
+        page.get_by_role("dialog", name="Models").get_by_text("gemma3:1b · 127.0.0.1").first
+    ).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text("gemma3:1b").first).to_be_visible()
     asked = len(bare.model.requests)

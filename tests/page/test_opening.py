@@ -19,13 +19,17 @@ def kept(window: Any) -> Any:
     return page
 
 
-def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_back(window: Any, ask: Any) -> None:
+def test_text_opens_under_its_heading_with_the_words_marked_and_gives_the_focus_back(
+    window: Any, ask: Any
+) -> None:
     page = window()
     turn = ask(page, "When was the lamp of the lighthouse first lit?")
     chip = turn.locator(".answer .cite").first
     chip.click()
     panel = page.get_by_role("complementary")
-    expect(panel.locator("mark")).to_contain_text("The lamp of the lighthouse was first lit on 3 October 1874.")
+    expect(panel.locator("mark")).to_contain_text(
+        "The lamp of the lighthouse was first lit on 3 October 1874."
+    )
     assert panel.locator(".crumbs li").all_inner_texts() == ["The lighthouse", "History"]
     assert "western cape" in panel.locator(".beside").first.inner_text()
     assert page.evaluate("document.activeElement.id") == "panel-title"
@@ -95,7 +99,10 @@ def test_a_picture_opens_with_the_box_around_its_words(media: Any, ask: Any) -> 
     assert left == pytest.approx(120 / 800, abs=0.02) and top == pytest.approx(300 / 600, abs=0.02)
     assert box["height"] / sheet["height"] < 0.12
     frame = panel.locator(".sheet-frame")
-    assert box["width"] > 0.7 * frame.bounding_box()["width"] and sheet["width"] > 1.3 * frame.bounding_box()["width"]
+    assert (
+        box["width"] > 0.7 * frame.bounding_box()["width"]
+        and sheet["width"] > 1.3 * frame.bounding_box()["width"]
+    )
     panel.get_by_role("button", name="Whole picture").click()
     assert panel.locator(".sheet img").bounding_box()["width"] <= frame.bounding_box()["width"]
     expect(panel.locator(".quoted")).to_contain_text("two pumps")

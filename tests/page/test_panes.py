@@ -28,7 +28,9 @@ def test_only_ticked_sources_are_searched(window: Any, ask: Any) -> None:
     assert "1874" in ask(page, QUESTION).locator(".answer").inner_text()
 
 
-def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(window: Any, ask: Any, site: Any) -> None:
+def test_what_a_sentence_rests_on_stands_beside_it_and_each_marks_the_other(
+    window: Any, ask: Any, site: Any
+) -> None:
     site.script.answer = ["The lamp of the lighthouse was first lit on 3 October 1874 [1]."]
     page = window(keep={"settings": LLM}, viewport=WIDE)
     turn = ask(page, QUESTION)
@@ -78,7 +80,9 @@ def test_cards_are_laid_out_anew_when_anything_changes_its_height_and_fold_below
     expect(turn.locator(".sources.beside")).to_be_visible()
     changes = {
         "the drawing unfolds": "turn.querySelector('.trail').open = true",
-        "a picture comes": "turn.querySelector('.source .words').append(Object.assign(new Image(), {height: 300}))",
+        "a picture comes": (
+            "turn.querySelector('.source .words').append(Object.assign(new Image(), {height: 300}))"
+        ),
         "a strip comes late": "turn.querySelector('.answer').prepend(document.createElement('hr'))",
         "the drawing folds": "turn.querySelector('.trail').open = false",
     }
@@ -101,7 +105,9 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     page.get_by_role("link", name="What about the pump?").click()
     turn = page.locator(".turn.over")
     turn.wait_for()
-    assert turn.get_by_role("list", name="Check of the sentences").get_by_role("listitem").all_inner_texts() == [
+    assert turn.get_by_role("list", name="Check of the sentences").get_by_role(
+        "listitem"
+    ).all_inner_texts() == [
         "1 stands in the source",
         "1 sentence contradicted",
         "1 not found in the sources",
@@ -111,6 +117,9 @@ def test_the_three_states_of_a_sentence_are_seen_and_read(window: Any) -> None:
     assert turn.locator(".sentence.contradicted .flag").inner_text().strip() == "contradicted"
     labels = [chip.get_attribute("aria-label").split(":")[0] for chip in turn.locator(".answer .cite").all()]
     assert labels == ["It stands in source 1", "Contradicted by source 1"]
-    style = "e => (({ textDecorationLine: line, textDecorationStyle: how }) => `${line} ${how}`)(getComputedStyle(e))"
+    style = (
+        "e => (({ textDecorationLine: line, textDecorationStyle: how }) => `${line}"
+        " ${how}`)(getComputedStyle(e))"
+    )
     shown = {state: turn.locator(f".sentence.{state} .said").evaluate(style) for state in STATES}
     assert shown == STATES

@@ -41,7 +41,9 @@ def test_tab_reaches_every_part_in_the_order_of_the_page(window: Any, ask: Any) 
     reached = []
     for _ in range(1_000):  # a conversation of each test before it stands at the side
         page.keyboard.press("Tab")
-        place = page.evaluate("document.activeElement.closest('.skip, #side, #main, #composer, #panel')?.id || 'skip'")
+        place = page.evaluate(
+            "document.activeElement.closest('.skip, #side, #main, #composer, #panel')?.id || 'skip'"
+        )
         if not reached or reached[-1] != place:
             reached.append(place)
         if reached[-1] == "composer":
@@ -50,7 +52,9 @@ def test_tab_reaches_every_part_in_the_order_of_the_page(window: Any, ask: Any) 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_control_can_be_read_under_the_mouse_pressed_and_focused(window: Any, ask: Any, scheme: str) -> None:
+def test_every_control_can_be_read_under_the_mouse_pressed_and_focused(
+    window: Any, ask: Any, scheme: str
+) -> None:
     page = window(color_scheme=scheme, reduced_motion="reduce")
     ask(page, QUESTION).locator(".trail > summary").click()
     _every_state(page)
@@ -64,7 +68,10 @@ def _every_state(page: Any) -> None:
     browser = page.context.new_cdp_session(page)
     for domain in ("DOM", "CSS"):
         browser.send(f"{domain}.enable")
-    chosen = {"nodeId": browser.send("DOM.getDocument")["root"]["nodeId"], "selector": "button, a, input, summary"}
+    chosen = {
+        "nodeId": browser.send("DOM.getDocument")["root"]["nodeId"],
+        "selector": "button, a, input, summary",
+    }
     controls = browser.send("DOM.querySelectorAll", chosen)["nodeIds"]
     for state in (["hover"], ["hover", "active"], ["focus", "focus-visible"]):
         for control in controls:

@@ -32,13 +32,17 @@ def test_tags_in_documents_titles_and_file_names_are_shown_as_written(window: An
     page.locator(".passage").wait_for()
     assert "<img src=x onerror=window.stolen=6>.txt" in page.locator(".sources-pane").inner_text()
     hostile = [
-        f"{place} {tag}" for place in (".turn", ".panel", ".sources-pane", "dialog") for tag in ("img", "script")
+        f"{place} {tag}"
+        for place in (".turn", ".panel", ".sources-pane", "dialog")
+        for tag in ("img", "script")
     ]
     assert page.locator(", ".join(hostile)).count() == 0
     assert _untouched(page)
 
 
-def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(window: Any, ask: Any, site: Any) -> None:
+def test_tags_in_documents_are_shown_as_written_on_the_card_of_a_citation(
+    window: Any, ask: Any, site: Any
+) -> None:
     site.script.answer = ["The beacon is painted red [1]."]
     page = window(keep={"settings": LLM}, viewport={"width": 1100, "height": 800})
     ask(page, "Which colour is the beacon painted?").locator(".answer .cite").first.hover()
@@ -92,8 +96,7 @@ def test_markdown_is_drawn_and_its_pictures_and_links_are_inert(window: Any) -> 
 
 def test_the_page_allows_no_script_or_style_but_its_own_files(window: Any) -> None:
     page = window(strict=False)
-    refused = page.evaluate(
-        """async () => {
+    refused = page.evaluate("""async () => {
           const seen = [];
           document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
           const script = document.createElement("script");
@@ -110,7 +113,6 @@ def test_the_page_allows_no_script_or_style_but_its_own_files(window: Any) -> No
           await fetch("https://evil.example/").catch(() => {});
           await new Promise((go) => setTimeout(go, 200));
           return seen;
-        }"""
-    )
+        }""")
     assert {"require-trusted-types-for", "img-src", "connect-src", "TypeError"} <= set(refused)
     assert _untouched(page)

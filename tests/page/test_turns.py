@@ -36,7 +36,9 @@ def test_an_answer_is_judged_with_a_reason_that_stays(window: Any, ask: Any, sit
     page = window()
     turn = ask(page, QUESTION)
     turn.get_by_role("button", name="A good answer", exact=True).click()
-    expect(turn.get_by_role("button", name="A good answer", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(turn.get_by_role("button", name="A good answer", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
     turn.get_by_role("button", name="Not a good answer").click()
     turn.get_by_role("button", name="Something is missing").click()
     expect(turn.get_by_text("Not good: Something is missing")).to_be_visible()
@@ -53,7 +55,13 @@ def test_conversations_are_searched_pinned_and_grouped_by_day(window: Any, ask: 
     here = page.url.rpartition("/")[2]
     with sqlite3.connect(site.home / "serve.sqlite") as db:
         for n in range(8):
-            row = (f"old-{n}", "owner", library(db, here), f"Old question {n}", "2020-02-03T10:00:00.000+00:00")
+            row = (
+                f"old-{n}",
+                "owner",
+                library(db, here),
+                f"Old question {n}",
+                "2020-02-03T10:00:00.000+00:00",
+            )
             db.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?5, 0)", row)
     try:
         page.reload()

@@ -54,7 +54,9 @@ def test_a_prompt_of_the_users_own_folder_is_laid_over_ours(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "why"), [("# system\na\n# user\n{secret}", "fills no slot {secret}"), ("no sections", "# user")]
 )
-def test_a_prompt_of_the_users_own_that_cannot_be_filled_is_told_by_name(mine: Path, text: str, why: str) -> None:
+def test_a_prompt_of_the_users_own_that_cannot_be_filled_is_told_by_name(
+    mine: Path, text: str, why: str
+) -> None:
     (mine / "recall.md").write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=r"recall\.md") as error:
         load("recall", question="q", query="why?")

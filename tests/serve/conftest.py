@@ -24,7 +24,9 @@ from ragweave.tests.support import build_library
 from ragweave.tests.support.serving import Graph, in_process, on_loopback
 
 TEXTS = {
-    "lighthouse.md": "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n",
+    "lighthouse.md": (
+        "# The lighthouse\n\n## History\n\nThe lamp of the lighthouse was first lit on 3 October 1874.\n"
+    ),
     "ferry.md": "# The ferry\n\n## Timetable\n\nThe ferry sails four times a day from April to October.\n",
 }
 QUESTION = "When was the lamp of the lighthouse first lit?"

@@ -32,7 +32,10 @@ class Asked:
     def messages(self) -> list[dict[str, Any]]:
         urls = [{"type": "image_url", "image_url": {"url": url}} for url in self.pictures]
         content: Any = [{"type": "text", "text": self.question}, *urls] if urls else self.question
-        return [*({"role": role, "content": text} for role, text in self.said), {"role": "user", "content": content}]
+        return [
+            *({"role": role, "content": text} for role, text in self.said),
+            {"role": "user", "content": content},
+        ]
 
     @property
     def model(self) -> str:
@@ -60,7 +63,11 @@ def _of_links(sent: str, text: str, urls: Sequence[str]) -> Reply:
 
 
 async def _page(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
-    one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": asked.pictures}
+    one = (
+        {"messages": asked.messages}
+        if asked.said
+        else {"question": asked.question, "pictures": asked.pictures}
+    )
     body = {**one, "context": asked.knobs, "library": asked.library, "graph": asked.graph}
     begun = await client.post("/api/ask", json=body, headers=headers)
     if begun.status_code != 202:
@@ -78,11 +85,18 @@ async def _mcp(client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Rep
     if told.status_code != 200:
         return Reply(told.status_code, told.text)
     result = json.loads(told.text.rsplit("data: ", 1)[-1])["result"]
-    return Reply(400, told.text) if result.get("isError") else _of_answer(told.text, result["structuredContent"])
+    return (
+        Reply(400, told.text) if result.get("isError") else _of_answer(told.text, result["structuredContent"])
+    )
 
 
 async def _chat(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
-    body = {"model": asked.model, "messages": asked.messages, "ragweave": {"context": asked.knobs}, "stream": stream}
+    body = {
+        "model": asked.model,
+        "messages": asked.messages,
+        "ragweave": {"context": asked.knobs},
+        "stream": stream,
+    }
     told = await client.post("/v1/chat/completions", json=body, headers=headers)
     if told.status_code != 200:
         return Reply(told.status_code, told.text)
@@ -98,7 +112,12 @@ async def _chat(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: 
 
 
 async def _responses(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
-    body = {"model": asked.model, "input": asked.messages, "ragweave": {"context": asked.knobs}, "stream": stream}
+    body = {
+        "model": asked.model,
+        "input": asked.messages,
+        "ragweave": {"context": asked.knobs},
+        "stream": stream,
+    }
     told = await client.post("/v1/responses", json=body, headers=headers)
     if told.status_code != 200:
         return Reply(told.status_code, told.text)
@@ -110,7 +129,11 @@ async def _responses(stream: bool, client: httpx.AsyncClient, asked: Asked, head
 
 
 async def _langserve(stream: bool, client: httpx.AsyncClient, asked: Asked, headers: Headers) -> Reply:
-    one = {"messages": asked.messages} if asked.said else {"question": asked.question, "pictures": [*asked.pictures]}
+    one = (
+        {"messages": asked.messages}
+        if asked.said
+        else {"question": asked.question, "pictures": [*asked.pictures]}
+    )
     config = {"configurable": {**asked.knobs, **({"library": asked.library} if asked.library else {})}}
     at = f"/langserve/{asked.graph}/{'stream' if stream else 'invoke'}"
     told = await client.post(at, json={"input": one, "config": config}, headers=headers)
@@ -123,8 +146,12 @@ async def _langserve(stream: bool, client: httpx.AsyncClient, asked: Asked, head
     return Reply(rows[-1]["problem"]["status"], told.text) if failed else _of_answer(told.text, rows[-1])
 
 
-def _door(ask: Callable[[httpx.AsyncClient, Asked, Headers], Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
-    async def door(client: httpx.AsyncClient, question: str, headers: Headers | None = None, **given: Any) -> Reply:
+def _door(
+    ask: Callable[[httpx.AsyncClient, Asked, Headers], Awaitable[Reply]],
+) -> Callable[..., Awaitable[Reply]]:
+    async def door(
+        client: httpx.AsyncClient, question: str, headers: Headers | None = None, **given: Any
+    ) -> Reply:
         return await ask(client, Asked(question, **given), headers or {})
 
     return door

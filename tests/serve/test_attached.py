@@ -21,22 +21,48 @@ KILN = "# The kiln\n\nThe kiln of Rook was fired in 1911 by Rosa.\n\n## Heat\n\n
 WHO = "Who fired the kiln of Rook?"
 BASE64 = base64.b64encode(KILN.encode()).decode()
 PARTS: dict[str, dict[str, Any]] = {
-    "OpenAI": {"type": "file", "file": {"filename": "kiln.md", "file_data": f"data:text/markdown;base64,{BASE64}"}},
+    "OpenAI": {
+        "type": "file",
+        "file": {"filename": "kiln.md", "file_data": f"data:text/markdown;base64,{BASE64}"},
+    },
     "OpenAI without a type": {"type": "file", "file": {"filename": "kiln.md", "file_data": BASE64}},
-    "Responses": {"type": "input_file", "filename": "kiln.md", "file_data": f"data:text/markdown;base64,{BASE64}"},
-    "LangChain": {"type": "file", "base64": BASE64, "mime_type": "text/markdown", "extras": {"filename": "kiln.md"}},
-    "LangChain before 1.0": {"type": "file", "source_type": "base64", "data": BASE64, "mime_type": "text/plain"},
-    "Anthropic": {"type": "document", "source": {"type": "base64", "media_type": "text/plain", "data": BASE64}},
+    "Responses": {
+        "type": "input_file",
+        "filename": "kiln.md",
+        "file_data": f"data:text/markdown;base64,{BASE64}",
+    },
+    "LangChain": {
+        "type": "file",
+        "base64": BASE64,
+        "mime_type": "text/markdown",
+        "extras": {"filename": "kiln.md"},
+    },
+    "LangChain before 1.0": {
+        "type": "file",
+        "source_type": "base64",
+        "data": BASE64,
+        "mime_type": "text/plain",
+    },
+    "Anthropic": {
+        "type": "document",
+        "source": {"type": "base64", "media_type": "text/plain", "data": BASE64},
+    },
     "Anthropic, as text": {"type": "document", "source": {"type": "text", "data": KILN}, "title": "kiln"},
     "AI SDK": {"type": "file", "data": BASE64, "mediaType": "text/plain", "filename": "kiln.txt"},
 }
 TEMPLATES = {
-    "today": '<context>\n<source id="1" name="kiln.pdf">The kiln of Rook was fired in 1911 by Rosa.</source>\n'
-    "</context>",
-    "with a closing gap": '<context><source id="1" resource="x" name="kiln.pdf" >\n'
-    "The kiln of Rook was fired in 1911 by Rosa.\n</source></context>",
-    "of 0.5": "<context>\n<source><source_id>kiln.pdf</source_id><source_context>The kiln of Rook was fired in 1911 "
-    "by Rosa.</source_context></source>\n</context>",
+    "today": (
+        '<context>\n<source id="1" name="kiln.pdf">The kiln of Rook was fired in 1911 by Rosa.</source>\n'
+        "</context>"
+    ),
+    "with a closing gap": (
+        '<context><source id="1" resource="x" name="kiln.pdf" >\n'
+        "The kiln of Rook was fired in 1911 by Rosa.\n</source></context>"
+    ),
+    "of 0.5": (
+        "<context>\n<source><source_id>kiln.pdf</source_id><source_context>The kiln of Rook was fired in 1911"
+        " by Rosa.</source_context></source>\n</context>"
+    ),
     "of somebody's own": "<context>\nThe kiln of Rook was fired in 1911 by Rosa.\n</context>",
 }
 
@@ -79,7 +105,12 @@ async def test_a_file_that_a_client_has_written_into_the_message_is_a_file(clien
 
 
 async def test_the_member_files_of_open_webui_is_read_whole_and_once(client: httpx.AsyncClient) -> None:
-    row = {"type": "file", "id": "1", "name": "kiln.pdf", "file": {"filename": "kiln.pdf", "data": {"content": KILN}}}
+    row = {
+        "type": "file",
+        "id": "1",
+        "name": "kiln.pdf",
+        "file": {"filename": "kiln.pdf", "data": {"content": KILN}},
+    }
     cut = TEMPLATES["today"]
     text = await said(client, [asked(f"{cut}\n\n{WHO}")], files=[row])
     assert "1,200 degrees" in text and text.count("fired in 1911") == 1
@@ -99,7 +130,9 @@ async def test_a_file_of_an_earlier_turn_is_asked_and_another_conversation_knows
 async def test_langserve_reads_it_as_well(client: httpx.AsyncClient, name: str) -> None:
     sent = {"input": {"messages": [asked(WHO, PARTS[name])]}}
     told = (await client.post("/langserve/agent/invoke", json=sent)).json()["output"]
-    assert told["citations"][0]["locator"]["file"] == "kiln.md" and "not looked at" not in "".join(told["notes"])
+    assert told["citations"][0]["locator"]["file"] == "kiln.md" and "not looked at" not in "".join(
+        told["notes"]
+    )
 
 
 async def test_langserve_says_what_it_cannot_read(client: httpx.AsyncClient) -> None:
@@ -136,7 +169,10 @@ ODD: dict[str, tuple[dict[str, Any], str]] = {
         "was not read",
     ),
     "a broken PDF": (
-        {"type": "file", "file": {"filename": "a.pdf", "file_data": base64.b64encode(b"%PDF-1.7\n").decode()}},
+        {
+            "type": "file",
+            "file": {"filename": "a.pdf", "file_data": base64.b64encode(b"%PDF-1.7\n").decode()},
+        },
         "was not read",
     ),
     "keys": ({"type": "file", "file": {"filename": "id_rsa", "file_data": BASE64}}, "never read"),
@@ -161,8 +197,12 @@ async def test_what_is_left_out_of_many_or_long_files_is_told(
     assert "Only the last 1 of 2 files" in text and "only the first 1 of" in text
 
 
-values = st.recursive(st.none() | st.booleans() | st.text(max_size=8), lambda v: st.lists(v, max_size=3), max_leaves=4)
-names = st.sampled_from(["type", "file", "source", "data", "file_data", "filename", "base64", "text", "name", "extras"])
+values = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=8), lambda v: st.lists(v, max_size=3), max_leaves=4
+)
+names = st.sampled_from(
+    ["type", "file", "source", "data", "file_data", "filename", "base64", "text", "name", "extras"]
+)
 
 
 @given(st.dictionaries(names, values | st.dictionaries(names, values, max_size=4), max_size=6))

@@ -29,7 +29,9 @@ def peak(pid: int) -> float:
 
 @pytest.mark.hard
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_bad_model_harms_nobody_beside_it_and_a_signal_ends_the_server_in_time(notes: Path, kind: str) -> None:
+async def test_a_bad_model_harms_nobody_beside_it_and_a_signal_ends_the_server_in_time(
+    notes: Path, kind: str
+) -> None:
     async with bad_server(KINDS[kind]) as model:
         given = {"RAGWEAVE_CHAT": "m", "RAGWEAVE_CHAT_URL": model.url, "RAGWEAVE_CHAT_CACHE": "false"}
         async with killed_at_the_end(**given) as (client, process):

@@ -58,7 +58,9 @@ async def test_a_long_batch_is_answered_a_few_at_a_time_and_leaves_places_to_oth
     config = {"max_concurrency": allowed} if allowed else {}
     under_way = asyncio.create_task(client.post(BATCH, json={"inputs": asked, "config": config}))
     await until(lambda: counted.now >= most)
-    other = asyncio.create_task(client.post("/langserve/agent/invoke", json={"input": {"question": "And I?"}}))
+    other = asyncio.create_task(
+        client.post("/langserve/agent/invoke", json={"input": {"question": "And I?"}})
+    )
     await until(lambda: counted.now > most)
     counted.may.set()
     answers = (await under_way).json()["output"]
@@ -97,7 +99,9 @@ async def test_a_batch_whose_client_has_gone_or_of_which_one_fails_is_given_up(
 
 
 async def test_a_batch_out_of_bounds_is_refused(client: httpx.AsyncClient, counted: Counted) -> None:
-    at_once: list[Any] = [({"inputs": questions(2), "config": {"max_concurrency": n}}, "max_con") for n in (0, "2")]
+    at_once: list[Any] = [
+        ({"inputs": questions(2), "config": {"max_concurrency": n}}, "max_con") for n in (0, "2")
+    ]
     for body, told in (*at_once, ({"inputs": questions(LONGEST + 1)}, f"most {LONGEST}")):
         answer = await client.post(BATCH, json=body)
         assert answer.status_code == 422 and told in answer.json()["detail"] and counted.begun == 0

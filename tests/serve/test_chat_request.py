@@ -18,25 +18,51 @@ ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a tool call": ([{"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}, USER], ""),
     "a function call": ([{"role": "assistant", "content": "", "function_call": {"name": "f"}}, USER], ""),
     "another role": ([{"role": "wizard", "content": "x"}, USER], "a message of another role"),
-    "an answer at the end": ([USER, {"role": "assistant", "content": "It"}], "a message behind the last question"),
+    "an answer at the end": (
+        [USER, {"role": "assistant", "content": "It"}],
+        "a message behind the last question",
+    ),
     "instructions at the end": ([USER, {"role": "system", "content": "Be brief."}], "a message behind"),
-    "a refusal": ([{"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}, USER], "a refusal"),
-    "thoughts": ([{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]}, USER], "the thoughts"),
+    "a refusal": (
+        [{"role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}, USER],
+        "a refusal",
+    ),
+    "thoughts": (
+        [{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}]}, USER],
+        "the thoughts",
+    ),
     "a picture by address": (
         [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": PIXEL}}]}, USER],
         "a picture that is damaged or only an address",
     ),
     "a damaged picture": (
-        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,!"}}]}, USER],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,!"}}],
+            },
+            USER,
+        ],
         "a picture that is damaged",
     ),
     "a file": (
-        [{"role": "user", "content": [{"type": "text", "text": QUESTION}, {"type": "file", "file": {"file_id": "f"}}]}],
+        [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": QUESTION}, {"type": "file", "file": {"file_id": "f"}}],
+            }
+        ],
         "a file whose content was not sent (index it into the library",
     ),
-    "a recording": ([{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}, USER], "a recording"),
+    "a recording": (
+        [{"role": "user", "content": [{"type": "input_audio", "input_audio": {}}]}, USER],
+        "a recording",
+    ),
     "a hologram": ([{"role": "user", "content": [{"type": "hologram"}, 3]}, USER], "a part of another kind"),
-    "content of another form": ([{"role": "assistant", "content": {"answer": 1}}, USER], "a part of another kind"),
+    "content of another form": (
+        [{"role": "assistant", "content": {"answer": 1}}, USER],
+        "a part of another kind",
+    ),
 }
 
 
@@ -44,7 +70,9 @@ ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
 async def test_an_odd_message_closes_no_conversation(
     client: httpx.AsyncClient, messages: list[dict[str, Any]], note: str
 ) -> None:
-    reply = await client.post("/v1/chat/completions", json={"model": "agent", "messages": messages, "stream": None})
+    reply = await client.post(
+        "/v1/chat/completions", json={"model": "agent", "messages": messages, "stream": None}
+    )
     text = reply.json()["choices"][0]["message"]["content"]
     assert reply.status_code == 200 and "Sources:" in text
     assert ("Not used of what was sent:" in text) == bool(note) and note in text
@@ -62,7 +90,9 @@ async def test_an_odd_message_closes_no_conversation(
 async def test_the_second_turn_of_a_newer_client_is_answered(
     client: httpx.AsyncClient, item: dict[str, Any], note: str
 ) -> None:
-    reply = await client.post("/v1/responses", json={"model": "agent", "input": [USER, item, USER], "stream": None})
+    reply = await client.post(
+        "/v1/responses", json={"model": "agent", "input": [USER, item, USER], "stream": None}
+    )
     assert reply.status_code == 200
     assert ("Not used" in reply.text) == bool(note) and note in reply.text
 
@@ -82,7 +112,10 @@ And by whom?
 ASSISTANT: On 3 October 1874.
 </chat_history>"""
 CHORES = {
-    "a title": ('{ "title": "your concise title here" }', {"title": "When was the lamp first lit? And by whom?"}),
+    "a title": (
+        '{ "title": "your concise title here" }',
+        {"title": "When was the lamp first lit? And by whom?"},
+    ),
     "tags": ('{ "tags": ["tag1", "tag2", "tag3"] }', {"tags": []}),
     "further questions": ('{ "follow_ups": ["Question 1?", "Question 2?"] }', {"follow_ups": []}),
     "searches": ('{ "queries": ["query1"] }', {"queries": []}),
@@ -106,7 +139,9 @@ async def test_such_a_request_makes_no_run(client: httpx.AsyncClient, path: str,
     assert "Sources" not in reply.text and "Note:" not in reply.text
 
 
-@pytest.mark.parametrize("text", [QUESTION, 'What does { "title": "x" } mean?', "<chat_history>USER: a</chat_history>"])
+@pytest.mark.parametrize(
+    "text", [QUESTION, 'What does { "title": "x" } mean?', "<chat_history>USER: a</chat_history>"]
+)
 def test_a_question_is_no_such_request(text: str) -> None:
     assert chore([Message(role="user", content=text)]) is None
 

@@ -30,7 +30,12 @@ from ragweave.tests.support.serving import ask_over_http, bearer, begin
 def test_a_key_is_made_listed_and_revoked(main: Main) -> None:
     asyncio.run(create_library("notes"))
     code, secret, told = main("keys", "create", "Open WebUI", "--library", "notes")
-    assert code == 0 and secret.startswith("rw_") and "opens library notes" in told and secret.strip() not in told
+    assert (
+        code == 0
+        and secret.startswith("rw_")
+        and "opens library notes" in told
+        and secret.strip() not in told
+    )
     _, listed, _ = main("keys", "list", "--json")
     assert main("keys", "--json")[1] == listed
     (key,) = json.loads(listed)
@@ -55,7 +60,9 @@ def test_what_counts_as_open_to_others(main: Main, monkeypatch: pytest.MonkeyPat
         assert not cli_serve.is_exposed(ServeSettings(host=host, names=""))
     monkeypatch.setenv("RAGWEAVE_SERVE_NAMES", "my.host")
     code, _, told = main("serve", "--port", "0")
-    assert code == 2 and "RAGWEAVE_SERVE_NAMES" in told and "my.host" in told and "127.0.0.1 can be" not in told
+    assert (
+        code == 2 and "RAGWEAVE_SERVE_NAMES" in told and "my.host" in told and "127.0.0.1 can be" not in told
+    )
 
 
 def test_a_server_that_cannot_begin_says_why(main: Main, home: Path) -> None:
@@ -63,7 +70,10 @@ def test_a_server_that_cannot_begin_says_why(main: Main, home: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        refused = {("--port", str(taken.getsockname()[1])): "is in use", ("--host", "192.0.2.1"): "cannot listen"}
+        refused = {
+            ("--port", str(taken.getsockname()[1])): "is in use",
+            ("--host", "192.0.2.1"): "cannot listen",
+        }
         for options, words in refused.items():
             code, _, told = main("serve", *options)
             assert code == 2 and words in told
@@ -80,7 +90,9 @@ def _kept(home: Path, conversations: Sequence[str]) -> set[str]:
     with closing(sqlite3.connect(home / "serve.sqlite")) as db:
         db.execute("ATTACH ? AS steps", [str(home / "conversations.sqlite")])
         return {
-            t for t, id in ids.items() if db.execute(f"SELECT 1 FROM {t} WHERE {id} {of}", conversations).fetchone()
+            t
+            for t, id in ids.items()
+            if db.execute(f"SELECT 1 FROM {t} WHERE {id} {of}", conversations).fetchone()
         }
 
 

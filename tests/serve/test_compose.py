@@ -43,7 +43,11 @@ async def test_keys_are_made_both_servers_answer_for_each_other_and_the_worker_f
         assert secrets.keys() == set(one["secrets"]) < compose["secrets"].keys()
         for name, secret in secrets.items():
             (tmp_path / name).write_text(f"{secret}\n", encoding="utf-8")
-        environment = {**one["environment"], "RAGWEAVE_CHROMA_URL": chroma, "RAGWEAVE_HOME": str(tmp_path / "home")}
+        environment = {
+            **one["environment"],
+            "RAGWEAVE_CHROMA_URL": chroma,
+            "RAGWEAVE_HOME": str(tmp_path / "home"),
+        }
         for name, value in environment.items():
             default = re.sub(r"\$\{\w+:-(.*)\}", r"\1", value)
             monkeypatch.setenv(name, default.replace("/run/secrets", str(tmp_path)))
@@ -58,7 +62,10 @@ async def test_keys_are_made_both_servers_answer_for_each_other_and_the_worker_f
             for name in names:
                 client, _ = await stack.enter_async_context(killed_at_the_end(*here))
                 ready = await client.get("/readyz", headers={"host": f"{name}:8765"})
-                assert ready.json() == {"status": "ok"} and (await client.get("/api/libraries")).status_code == 401
+                assert (
+                    ready.json() == {"status": "ok"}
+                    and (await client.get("/api/libraries")).status_code == 401
+                )
                 client.headers.update(key)
                 clients.append(client)
             await answer_for_each_other(*clients)

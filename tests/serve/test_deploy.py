@@ -106,9 +106,13 @@ async def installed(program: Path, home: Path, words: list[str]) -> AsyncIterato
         process.wait(30)
 
 
-async def test_the_steps_of_the_image_make_a_program_that_serves_and_passes_its_own_check(machine: Path) -> None:
+async def test_the_steps_of_the_image_make_a_program_that_serves_and_passes_its_own_check(
+    machine: Path,
+) -> None:
     copy_checkout(machine / "src")
-    assert not [name for name in (".git", ".env", "tests", "deploy/secrets") if (machine / "src" / name).exists()]
+    assert not [
+        name for name in (".git", ".env", "tests", "deploy/secrets") if (machine / "src" / name).exists()
+    ]
     steps = dict.fromkeys(("RUN", "CMD", "HEALTHCHECK", "USER"), "")
     for word, rest in re.findall(r"^(RUN|CMD|HEALTHCHECK|USER) (.+)$", DOCKERFILE, re.M):
         steps[word] = rest
@@ -129,7 +133,9 @@ async def test_the_steps_of_the_image_make_a_program_that_serves_and_passes_its_
 
 
 def test_every_package_of_the_image_is_pinned_and_every_service_names_a_version() -> None:
-    assert "-c /src/constraints.txt" in DOCKERFILE and re.search(r"^ARG PYTHON=python:3\.\d+\.\d+-", DOCKERFILE, re.M)
+    assert "-c /src/constraints.txt" in DOCKERFILE and re.search(
+        r"^ARG PYTHON=python:3\.\d+\.\d+-", DOCKERFILE, re.M
+    )
     images = re.findall(r"image: (\S+)", (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8"))
     assert images and all(re.search(r":\d+\.\d+", image) for image in images)
 
@@ -157,7 +163,9 @@ async def test_the_unit_is_installed_as_the_page_says_and_its_command_serves(
 def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text().replace("/opt/ragweave/bin/ragweave", sys.executable), encoding="utf-8")
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(unit)], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -165,10 +173,16 @@ def test_the_secrets_of_the_containers_are_made_as_the_page_says(machine: Path) 
     (machine / "deploy").mkdir()
     bash(machine, block("An image, and all of it together"), machine, "sk-test\n")
     secrets = {path.name: path.read_text() for path in (machine / "deploy/secrets").iterdir()}
-    assert secrets["chat_key"] == "sk-test" and secrets["database_password"].strip() in secrets["database_url"]
+    assert (
+        secrets["chat_key"] == "sk-test" and secrets["database_password"].strip() in secrets["database_url"]
+    )
     compose: Any = (ROOT / "deploy" / "compose.yaml").read_text(encoding="utf-8")
     assert {*re.findall(r"file: secrets/(\w+)", compose)} == secrets.keys()
-    assert [line.split()[3] for line in (machine / "called").read_text().splitlines()] == ["build", "run", "up"]
+    assert [line.split()[3] for line in (machine / "called").read_text().splitlines()] == [
+        "build",
+        "run",
+        "up",
+    ]
 
 
 async def test_a_home_that_was_backed_up_is_restored_with_its_library_keys_and_conversations(

@@ -32,9 +32,14 @@ async def test_a_question_gets_the_same_quote_and_citation_and_the_note(client: 
     told = {name: await door(client, QUESTION) for name, door in DOORS.items()}
     assert {name: one.cited[:1] for name, one in told.items()} == dict.fromkeys(DOORS, (best,))
     assert [name for name, one in told.items() if SAYS not in one.text.replace("**", "")] == []
-    assert [name for name, one in told.items() if "No language model read these passages" not in one.sent] == []
+    assert [
+        name for name, one in told.items() if "No language model read these passages" not in one.sent
+    ] == []
     for name in ("chat", "responses", "langserve"):
-        assert (told[name].text, told[name].cited) == (told[f"{name} streamed"].text, told[f"{name} streamed"].cited)
+        assert (told[name].text, told[name].cited) == (
+            told[f"{name} streamed"].text,
+            told[f"{name} streamed"].cited,
+        )
 
 
 async def test_many_at_once_do_not_mix(client: httpx.AsyncClient) -> None:
@@ -44,7 +49,9 @@ async def test_many_at_once_do_not_mix(client: httpx.AsyncClient) -> None:
     assert told[0].cited != told[1].cited
 
 
-async def test_earlier_turns_and_the_words_in_a_picture_go_with_the_question(client: httpx.AsyncClient) -> None:
+async def test_earlier_turns_and_the_words_in_a_picture_go_with_the_question(
+    client: httpx.AsyncClient,
+) -> None:
     said = [("system", "You are a parrot."), ("user", "Tell me about the ferry."), ("assistant", "It sails.")]
     for name in WITH_HISTORY:
         assert "four times" in (await DOORS[name](client, "How often does it sail?", said=said)).text, name
@@ -82,7 +89,9 @@ async def test_half_a_character_is_replaced_and_answered(client: httpx.AsyncClie
     asked = QUESTION.replace("lamp", "lamp\\ud800")
     bodies = {
         "/search": f'{{"query": "{asked}"}}',
-        "/v1/chat/completions": f'{{"model": "agent", "messages": [{{"role": "user", "content": "{asked}"}}]}}',
+        "/v1/chat/completions": (
+            f'{{"model": "agent", "messages": [{{"role": "user", "content": "{asked}"}}]}}'
+        ),
         "/v1/responses": f'{{"model": "agent", "input": "{asked}"}}',
         "/langserve/agent/invoke": f'{{"input": {{"question": "{asked}"}}}}',
     }
@@ -109,7 +118,9 @@ async def test_a_key_opens_its_own_library_and_no_other(client: httpx.AsyncClien
         assert told.status in (400, 404) and "1874" not in told.sent, name
 
 
-async def test_where_there_is_no_place_to_wait_either_that_is_said(client: httpx.AsyncClient, app: FastAPI) -> None:
+async def test_where_there_is_no_place_to_wait_either_that_is_said(
+    client: httpx.AsyncClient, app: FastAPI
+) -> None:
     for _ in range(ServeSettings.running):
         app.state.app_state.slots.take()
     app.state.app_state.slots.most_waiting = 0
@@ -164,7 +175,9 @@ async def test_a_body_that_is_nested_too_deeply_is_no_fault_of_the_server(
 
 async def test_no_door_tells_where_files_lie(client: httpx.AsyncClient, tmp_path: Path) -> None:
     same = "The bell of the mole was cast in 1881 by Ilse Marwen.\n"
-    await build_library(tmp_path / "harbour", {"bell.md": f"# The bell\n\n{same}", "copy.md": f"# Notes\n\n{same}"})
+    await build_library(
+        tmp_path / "harbour", {"bell.md": f"# The bell\n\n{same}", "copy.md": f"# Notes\n\n{same}"}
+    )
     question = "When was the bell of the mole cast?"
     (also,) = (await client.post("/search", json={"query": question})).json()["results"][0]["also"]
     assert also["file"] in ("bell.md", "copy.md")

@@ -28,7 +28,10 @@ def react(request: Received) -> Any:
     """Answer in two sentences, of which the second one is long in coming."""
     if "numbered evidence" not in request.prompt:
         return "paragraph"
-    lamp, ferry = "The lamp of the lighthouse was first lit on 3 October 1874", "The ferry sails four times a day"
+    lamp, ferry = (
+        "The lamp of the lighthouse was first lit on 3 October 1874",
+        "The ferry sails four times a day",
+    )
     return [f"{ferry if OTHER in request.prompt else lamp} [1]. ", "It ", *["stands "] * 400]
 
 
@@ -82,10 +85,14 @@ async def test_a_server_that_is_stopped_ends_its_answers_and_refuses_new_ones_in
 
 
 @asynccontextmanager
-async def asked_at_each_door(client: httpx.AsyncClient, model: ScriptedServer) -> AsyncIterator[dict[str, Any]]:
+async def asked_at_each_door(
+    client: httpx.AsyncClient, model: ScriptedServer
+) -> AsyncIterator[dict[str, Any]]:
     """Ask at each door and lend what will be read there, once the model is at work for all: it takes eight at once."""
     doors = {name: door for name, door in DOORS.items() if name != "responses"}
-    tasks = {name: asyncio.ensure_future(door(client, QUESTION, graph="crag")) for name, door in doors.items()}
+    tasks = {
+        name: asyncio.ensure_future(door(client, QUESTION, graph="crag")) for name, door in doors.items()
+    }
     try:
         async with asyncio.timeout(100):
             while sum("numbered evidence" in r.prompt for r in model.requests) < len(tasks):  # noqa: ASYNC110
@@ -99,7 +106,9 @@ async def asked_at_each_door(client: httpx.AsyncClient, model: ScriptedServer) -
 BY_MODEL = {"RAGWEAVE_MODE": "llm", "RAGWEAVE_GRAPH": "crag"}
 
 
-@pytest.mark.parametrize(("seconds", "signals"), [("1", 1), ("100", 2)], ids=["the time is up", "a second signal"])
+@pytest.mark.parametrize(
+    ("seconds", "signals"), [("1", 1), ("100", 2)], ids=["the time is up", "a second signal"]
+)
 async def test_every_door_tells_in_its_own_form_that_an_answer_was_broken_off(
     notes: Path, model: ScriptedServer, seconds: str, signals: int
 ) -> None:

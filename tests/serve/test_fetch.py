@@ -22,7 +22,10 @@ PAGE = b"<html><head><title>Tea</title></head><body><p>The tea house opened in 1
 class Web(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.hosts.append(self.headers["Host"])  # type: ignore[attr-defined]
-        asked = {"/away": (302, {"Location": "http://127.0.0.2/secret"}), "/on": (302, {"Location": "tea.html"})}
+        asked = {
+            "/away": (302, {"Location": "http://127.0.0.2/secret"}),
+            "/on": (302, {"Location": "tea.html"}),
+        }
         status, headers = asked.get(self.path, (200, {"Content-Type": "text/html; charset=utf-8"}))
         if self.path == "/program":
             headers = {"Content-Type": "application/x-msdownload"}
@@ -55,16 +58,28 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
 
 PRIVATE = (
     *("http://127.0.0.1/", "http://localhost:8765/api/me", "http://[::1]/", "http://[::ffff:127.0.0.1]/"),
-    *("http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "https://192.168.1.1/", "http://0.0.0.0/"),
+    *(
+        "http://169.254.169.254/latest/meta-data",
+        "http://10.0.0.1/",
+        "https://192.168.1.1/",
+        "http://0.0.0.0/",
+    ),
     *("http://2130706433/", "http://100.64.0.1/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/"),
-    *("http://[64:ff9b::a9fe:a9fe]/", "http://[64:ff9b:1::a00:1]/", "http://[2002:7f00:1::]/", "http://[fec0::1]/"),
+    *(
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[64:ff9b:1::a00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://[fec0::1]/",
+    ),
 )
 NO_PAGES = ("file:///etc/passwd", "ftp://example.org/x", "http://me:secret@example.org/", "tea", "")
 
 
 async def test_what_only_the_server_can_reach_and_what_is_no_address_of_a_page_are_refused() -> None:
     for url in (*PRIVATE, *NO_PAGES):
-        with pytest.raises(InputError, match="private network" if url in PRIVATE else "no address of a web page"):
+        with pytest.raises(
+            InputError, match="private network" if url in PRIVATE else "no address of a web page"
+        ):
             await fetch.fetched(url)
 
 
@@ -100,7 +115,9 @@ async def test_a_redirect_to_a_private_place_and_a_program_are_refused(web: Thre
         await fetch.fetched(f"{base}/program")
 
 
-async def test_what_was_fetched_is_indexed_as_a_source(client: httpx.AsyncClient, web: ThreadingHTTPServer) -> None:
+async def test_what_was_fetched_is_indexed_as_a_source(
+    client: httpx.AsyncClient, web: ThreadingHTTPServer
+) -> None:
     url = f"http://example.test:{web.server_address[1]}/tea"
     taken = await client.post("/api/fetch", json={"library": "web", "url": url})
     assert taken.status_code == 202 and taken.json()["files"] == ["example.test tea.html"]
@@ -110,5 +127,7 @@ async def test_what_was_fetched_is_indexed_as_a_source(client: httpx.AsyncClient
     assert source["title"] == "Tea" and source["uploaded"]
     refused = await client.post("/api/fetch", json={"library": "web", "url": "http://127.0.0.2/"})
     assert refused.status_code == 400 and "private network" in refused.json()["title"]
-    assert (await client.post("/api/fetch", json={"library": "moat", "url": "http://127.0.0.2/"})).status_code == 400
+    assert (
+        await client.post("/api/fetch", json={"library": "moat", "url": "http://127.0.0.2/"})
+    ).status_code == 400
     assert "moat" not in [row["name"] for row in (await client.get("/api/libraries")).json()["libraries"]]

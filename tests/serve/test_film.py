@@ -22,7 +22,16 @@ async def test_cited_moments_come_as_one_film_to_keep(
 ) -> None:
     path = tmp_path / "films" / "film.mp4"
     path.parent.mkdir()
-    drawn = ["-v", "error", "-f", "lavfi", "-i", "testsrc=size=160x120:rate=10:duration=4", "-pix_fmt", "yuv420p"]
+    drawn = [
+        "-v",
+        "error",
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc=size=160x120:rate=10:duration=4",
+        "-pix_fmt",
+        "yuv420p",
+    ]
     await asyncio.to_thread(subprocess.run, [binary(), *drawn, path], check=True, stdin=subprocess.DEVNULL)
     await index([path.parent], "default")
     row, catalog = stores().catalog.library("default"), stores().catalog
@@ -32,7 +41,9 @@ async def test_cited_moments_come_as_one_film_to_keep(
     (scratch := tmp_path / "scratch").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
 
-    response = await client.post(f"/media/{row.id}/film", json={"moments": [moment, {**moment, "id": note.id}]})
+    response = await client.post(
+        f"/media/{row.id}/film", json={"moments": [moment, {**moment, "id": note.id}]}
+    )
     assert response.status_code == 200 and response.headers["content-type"] == "video/mp4"
     assert response.headers["content-disposition"] == 'attachment; filename="film.mp4"'
     (tmp_path / "got.mp4").write_bytes(response.content)

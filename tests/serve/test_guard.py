@@ -40,7 +40,9 @@ async def test_an_address_or_an_own_name_is_served_and_no_other(client: httpx.As
         assert (await exposed.get("/api/libraries", headers=headers)).status_code == 401
 
 
-async def test_a_page_of_another_origin_does_and_reads_nothing_and_may_link(client: httpx.AsyncClient) -> None:
+async def test_a_page_of_another_origin_does_and_reads_nothing_and_may_link(
+    client: httpx.AsyncClient,
+) -> None:
     for headers in FOREIGN:
         answer = await client.post("/api/threads", json={}, headers=headers)
         assert answer.status_code == 403 and "access-control-allow-origin" not in answer.headers, headers
@@ -60,7 +62,9 @@ async def test_a_page_of_another_origin_does_and_reads_nothing_and_may_link(clie
 async def test_a_body_that_is_no_json_or_beyond_the_limit_is_refused(client: httpx.AsyncClient) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         answer = await client.post("/api/threads", content=b"{}", headers={"content-type": kind})
-        assert answer.status_code == 415 and answer.headers["content-type"] == "application/problem+json", kind
+        assert answer.status_code == 415 and answer.headers["content-type"] == "application/problem+json", (
+            kind
+        )
     answer = await client.post("/api/threads", content=b"\0\0\0\0\0", headers=JSON)
     assert answer.status_code == 400 and "UTF-8" in answer.json()["remedy"]
 
@@ -119,7 +123,9 @@ async def test_the_door_locks_with_the_first_key_and_stays_locked(
     for headers in ({}, bearer(secret), bearer("rw_wrong"), bearer(""), {"authorization": "Basic eA=="}):
         answer = await client.get("/api/libraries", headers=headers)
         assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
-        assert answer.json()["detail"].endswith("as: Authorization: Bearer KEY.") and secret not in answer.text
+        assert (
+            answer.json()["detail"].endswith("as: Authorization: Bearer KEY.") and secret not in answer.text
+        )
     for path in ("/", "/healthz", "/readyz", "/static/nothing.js"):
         assert (await client.get(path)).status_code != 401
         assert (await client.head(path)).status_code != 401
@@ -127,7 +133,9 @@ async def test_the_door_locks_with_the_first_key_and_stays_locked(
     assert told.status_code == 401 and told.json()["error"]["code"] == "invalid_api_key"
 
 
-async def test_the_page_logs_in_with_a_cookie_that_no_script_reads(app: FastAPI, client: httpx.AsyncClient) -> None:
+async def test_the_page_logs_in_with_a_cookie_that_no_script_reads(
+    app: FastAPI, client: httpx.AsyncClient
+) -> None:
     _, secret = app.state.keys.create("page", None)
     assert (await client.post("/api/login", json={"key": "rw_wrong"})).status_code == 401
     answer = await client.post("/api/login", json={"key": secret})
@@ -158,7 +166,9 @@ async def test_a_key_stands_in_no_log_and_no_error(
     assert not any(secret in answer.text for answer in told)
 
 
-async def test_who_asks_too_often_is_told_when_to_come_back(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_asks_too_often_is_told_when_to_come_back(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clock_stands(monkeypatch)
     async with in_process(create_app(ServeSettings(per_minute=3))) as client:
         answers = [await client.post("/api/threads", json={}) for _ in range(4)]

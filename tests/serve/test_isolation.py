@@ -32,7 +32,9 @@ from ragweave.tests.support.serving import ask_over_http, bearer, direct_client,
 CANARY = "Zanzibold"
 MINE = {"garden.md": "# The garden\n\nThe roses in the garden are pruned in March.\n"}
 FOREIGN = {
-    f"secret{n}.md": f"# Vault {n}\n\nThe code word of vault {n} is {CANARY}{n}. Its keeper is Doctor Quill.\n"
+    f"secret{n}.md": (
+        f"# Vault {n}\n\nThe code word of vault {n} is {CANARY}{n}. Its keeper is Doctor Quill.\n"
+    )
     for n in range(4)
 }
 CANARIES = int(os.environ.get("TEST_CANARIES", "24"))
@@ -51,9 +53,11 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[SimpleNamespace]:
         _, secret = app.state.keys.create(name, (library,))
         clients.append(direct_client(app, headers=bearer(secret)))
     async with in_process(app), clients[0] as my, clients[1] as their:
-        (first, *_) = (await their.get("/api/sources", params={"library": "vault"})).json()["sources"]
+        first, *_ = (await their.get("/api/sources", params={"library": "vault"})).json()["sources"]
         Media.of(vault.id).write(f"{first['id']}/page-1.png", [b"picture"])
-        found = (await their.post("/search", json={"query": "code word", "library": "vault"})).json()["results"][0]
+        found = (await their.post("/search", json={"query": "code word", "library": "vault"})).json()[
+            "results"
+        ][0]
         events = await ask_over_http(their, "What is the code word of vault 1?", library="vault")
         assert f"{CANARY}1" in str(events)  # the owner gets it, so that its absence elsewhere means something
         with app.state.app_state.store.writing() as db:
@@ -120,7 +124,11 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", f"/api/runs/{f.run}/cancel", {"json": {}}),
         ("POST", f"/api/runs/{f.run}/resume", {"json": {"consent": True}}),
         ("POST", "/search", {"json": {"query": "code word", "library": f.name}}),
-        ("POST", "/search", {"json": {"query": "code word", "library": "mine", "context": {"library": f.name}}}),
+        (
+            "POST",
+            "/search",
+            {"json": {"query": "code word", "library": "mine", "context": {"library": f.name}}},
+        ),
         ("GET", f"/media/{f.library}/source/{f.source}", {}),
         ("HEAD", f"/media/{f.library}/source/{f.source}", {}),
         ("GET", f"/media/{f.library}/source/{f.source}", {"headers": {"range": "bytes=0-9"}}),
@@ -132,8 +140,16 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/v1/models/agent@{f.name}", {}),
         ("POST", "/v1/chat/completions", {"json": {**chat, "model": f"agent@{f.name}"}}),
         ("POST", "/v1/responses", {"json": {"input": "What is the code word?", "model": f"agent@{f.name}"}}),
-        ("POST", "/v1/chat/completions", {"json": {**chat, "model": "agent", "ragweave": {"library": f.name}}}),
-        ("POST", "/v1/chat/completions", {"json": {**chat, "model": "agent", "ragweave": {"context": within}}}),
+        (
+            "POST",
+            "/v1/chat/completions",
+            {"json": {**chat, "model": "agent", "ragweave": {"library": f.name}}},
+        ),
+        (
+            "POST",
+            "/v1/chat/completions",
+            {"json": {**chat, "model": "agent", "ragweave": {"context": within}}},
+        ),
     ]
     for endpoint in ("invoke", "stream", "stream_events", "stream_log"):
         found.append(("POST", f"/langserve/agent/{endpoint}", {"json": serve}))
@@ -149,7 +165,9 @@ async def test_every_endpoint_refuses_every_foreign_id(case: SimpleNamespace) ->
         answer = await case.mine.request(method, path, **options)
         shown = f"{method} {path} {options}: {answer.status_code} {answer.text[:300]}"
         streams = path.endswith(("/stream", "/stream_events", "/stream_log"))
-        refused = answer.status_code in (403, 404, 409, 422) or (streams and "no library named" in answer.text.lower())
+        refused = answer.status_code in (403, 404, 409, 422) or (
+            streams and "no library named" in answer.text.lower()
+        )
         assert refused, shown
         assert CANARY not in answer.text and "Quill" not in answer.text, shown
     # Nothing was changed by any of it.
@@ -198,7 +216,9 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
             if route.path in public.split() or (route.path in harmless.split() and method == "GET"):
                 continue
             path = re.sub(r"\{[^}]*\}", "{}", route.path)
-            path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace("/api/models/{}", "/api/models/writer")
+            path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace(
+                "/api/models/{}", "/api/models/writer"
+            )
             path = path.replace("/api/setup/{}", "/api/setup/chat")
             assert (method, path) in asked, f"{method} {route.path} is not in the matrix"
 
@@ -223,7 +243,9 @@ async def test_canary_questions_bring_nothing_foreign(case: SimpleNamespace) -> 
     ]
     questions = [form.format(n=n) for n, form in zip(range(CANARIES), itertools.cycle(forms), strict=False)]
     for question, door in zip(questions, itertools.cycle(DOORS.values()), strict=False):
-        told = (await case.mine.post("/search", json={"query": question})).text + (await door(case.mine, question)).sent
+        told = (await case.mine.post("/search", json={"query": question})).text + (
+            await door(case.mine, question)
+        ).sent
         # What the question itself says may be repeated, whole or by its words.
         own = {CANARY, "Quill"} & set(re.findall(r"[^\W\d]+", question))
         assert not ({CANARY, "Quill"} - own) & set(re.findall(r"[^\W\d]+", told)), question
@@ -246,7 +268,9 @@ async def test_what_the_usual_library_is_called_is_told_to_no_key_that_does_not_
         assert (await case.theirs.post(f"/langserve/agent/{path}", json=body)).status_code == 404, path
 
 
-async def test_of_many_libraries_neither_server_tells_a_key_what_another_one_holds(tmp_path: Path, home: Path) -> None:
+async def test_of_many_libraries_neither_server_tells_a_key_what_another_one_holds(
+    tmp_path: Path, home: Path
+) -> None:
     count, told_to_owners = min(50, max(3, CANARIES // 8)), 0
     each, names = CANARIES // count, [f"house {n}" for n in range(count)]
     for n, name in enumerate(names):
@@ -263,9 +287,14 @@ async def test_of_many_libraries_neither_server_tells_a_key_what_another_one_hol
             body = {"query": f"What is the code word of drawer {k}, {CANARY}{n}x{k}?"}
             told = (await client.post("/search", json=body, headers=key)).json()["results"]
             if k % 20 == 0:
-                asked = {"messages": [{"role": "user", "content": body["query"].partition(",")[0]}], "model": "agent"}
+                asked = {
+                    "messages": [{"role": "user", "content": body["query"].partition(",")[0]}],
+                    "model": "agent",
+                }
                 told.append((await client.post("/v1/chat/completions", json=asked, headers=key)).json())
-            assert set(re.findall(rf"{CANARY}(\d+)x", str(told).replace(body["query"], ""))) <= {str(asker)}, body
+            assert set(re.findall(rf"{CANARY}(\d+)x", str(told).replace(body["query"], ""))) <= {
+                str(asker)
+            }, body
             named = await client.post("/search", json={**body, "library": names[n]}, headers=key)
             assert named.status_code == 404 and CANARY not in named.text
             mine = await client.post("/search", json=body, headers=bearer(secrets[n]))
@@ -274,4 +303,6 @@ async def test_of_many_libraries_neither_server_tells_a_key_what_another_one_hol
         for k in range(each):
             told_to_owners += sum(await asyncio.gather(*(ask(n, k) for n in range(count))))
     assert told_to_owners > 0.9 * count * each
-    print(f"\n{count * each} words of {count} libraries at two servers: none told, {told_to_owners} to owners")
+    print(
+        f"\n{count * each} words of {count} libraries at two servers: none told, {told_to_owners} to owners"
+    )

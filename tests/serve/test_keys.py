@@ -40,7 +40,9 @@ def table() -> dict[str, dict[str, bool]]:
     assert rows is not None
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows.group().strip().split("\n")]
     heads = cells[0][1:]
-    return {row[0]: {head: cell == "yes" for head, cell in zip(heads, row[1:], strict=True)} for row in cells[2:]}
+    return {
+        row[0]: {head: cell == "yes" for head, cell in zip(heads, row[1:], strict=True)} for row in cells[2:]
+    }
 
 
 class Desk:
@@ -265,7 +267,9 @@ async def test_a_session_ends_with_logging_out_with_its_key_and_after_thirty_day
     fresh = keys.rotate(key.id)
     assert (await three.get("/api/me")).status_code == 401
     four = await logged_in(app, fresh)
-    kept = {"cookie": f"ragweave_session={four.cookies['ragweave_session']}"}  # a browser may keep it for longer
+    kept = {
+        "cookie": f"ragweave_session={four.cookies['ragweave_session']}"
+    }  # a browser may keep it for longer
     later = serve_keys.time.time() + 30 * 86_400 + 1
     monkeypatch.setattr(serve_keys.time, "time", lambda: later)
     told = await client.get("/api/me", headers=kept)
@@ -279,7 +283,10 @@ async def test_the_cookie_is_secure_where_the_public_address_is(notes: Path, hom
         app = create_app(settings)
         keys: Keys = app.state.keys
         _, secret = await asyncio.to_thread(keys.create, "me", None)
-        async with on_loopback(app, settings.proxies) as address, httpx.AsyncClient(base_url=address) as browser:
+        async with (
+            on_loopback(app, settings.proxies) as address,
+            httpx.AsyncClient(base_url=address) as browser,
+        ):
             answer = await browser.post("/api/login", json={"key": secret}, headers=headers)
         return answer.headers["set-cookie"].lower()
 
@@ -299,6 +306,11 @@ def test_keys_are_changed_on_the_command_line(main: Main, notes: Path) -> None:
     code, fresh, _ = main("keys", "rotate", id)
     assert code == 0 and fresh.startswith("rw_") and fresh != secret
     assert main("keys", "logout", id)[1].startswith("0 browsers")
-    for wrong in (("edit", id), ("edit", id, "--role", "boss"), ("rotate", "nothing"), ("give", "owner", "nothing")):
+    for wrong in (
+        ("edit", id),
+        ("edit", id, "--role", "boss"),
+        ("rotate", "nothing"),
+        ("give", "owner", "nothing"),
+    ):
         code, out, told = main("keys", *wrong)
         assert code == 2 and not out and told, wrong

@@ -67,12 +67,18 @@ async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[di
             # What was connected to the killed one is cut off: a client comes again.
             with suppress(httpx.TransportError):
                 rest = await told(client, run["run"], after=len(shown))
-    assert rest[0]["type"] == "resumed" and rest[-1] == {"type": "end", "status": "done", "id": rest[-1]["id"]}
+    assert rest[0]["type"] == "resumed" and rest[-1] == {
+        "type": "end",
+        "status": "done",
+        "id": rest[-1]["id"],
+    }
     assert [e["id"] for e in (*shown, *rest)] == list(range(1, len(shown) + len(rest) + 1))
     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
     assert turn["status"] == "done" and "1874" in turn["answer"]["text"]
     nodes = [e["node"] for e in (*shown, *rest) if e["type"] == "step"]
-    assert nodes.count("retrieve") == 1 and nodes.count("generate") == 1  # what was done before is not done again
+    assert (
+        nodes.count("retrieve") == 1 and nodes.count("generate") == 1
+    )  # what was done before is not done again
     assert [e["node"] for e in turn["trail"] if e["type"] == "step"] == nodes
     again = await ask_over_http(client, QUESTION, thread=run["thread"], context={"mode": "extractive"})
     assert "1874" in again[-2]["answer"]["text"]
@@ -127,7 +133,10 @@ async def test_a_worker_is_killed_in_mid_answer_and_another_goes_on_and_one_take
 ) -> None:
     with ScriptedServer(react=react(), part_delay=0.4) as model:
         several = {"RAGWEAVE_SERVE_WORKERS": "2"}
-        async with asyncio.timeout(240), killed_at_the_end(**settings_of(model), **several) as (client, process):
+        async with (
+            asyncio.timeout(240),
+            killed_at_the_end(**settings_of(model), **several) as (client, process),
+        ):
             while len(workers_of(home)) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
             run = await begin(client, QUESTION, **CHAT)
@@ -164,7 +173,10 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
             run = await begin(client, QUESTION)
             await events_until(client, run["run"], "step")
             server.stop()
-            for answer in (await client.get("/api/threads"), await client.post("/api/ask", json={"question": "Why?"})):
+            for answer in (
+                await client.get("/api/threads"),
+                await client.post("/api/ask", json={"question": "Why?"}),
+            ):
                 assert answer.status_code == 503 and "RAGWEAVE_DATABASE_URL" in answer.json()["remedy"]
             ready = await client.get("/readyz")
             assert ready.status_code == 503 and ready.json() == {"status": "the database cannot be used"}
@@ -182,7 +194,10 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
 
 
 CEILING = "Who painted the ceiling of the town hall?"
-PAGE = "<html><title>Town hall</title><p>The ceiling of the town hall was painted by Ines Varga in 1902.</p></html>"
+PAGE = (
+    "<html><title>Town hall</title><p>The ceiling of the town hall was painted by Ines Varga in"
+    " 1902.</p></html>"
+)
 
 
 async def test_a_question_for_consent_survives_that_the_server_is_killed(
@@ -195,7 +210,10 @@ async def test_a_question_for_consent_survives_that_the_server_is_killed(
         run = await begin(client, CEILING, context={"web": "ask"})
         before = await events_until(client, run["run"], "consent")
     resume = f"/api/runs/{run['run']}/resume"
-    async with on_loopback(create_app(ServeSettings())) as address, httpx.AsyncClient(base_url=address) as client:
+    async with (
+        on_loopback(create_app(ServeSettings())) as address,
+        httpx.AsyncClient(base_url=address) as client,
+    ):
         (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]
         assert turn["status"] == "waiting" and turn["trail"]
         assert await events_until(client, run["run"], "consent") == before

@@ -29,13 +29,17 @@ QUESTION = {"question": "When was the lamp of the lighthouse first lit?"}
 AT = "/langserve/agent"
 
 
-async def test_the_remote_runnable_invokes_batches_streams_and_takes_messages(notes: Any, app: FastAPI) -> None:
+async def test_the_remote_runnable_invokes_batches_streams_and_takes_messages(
+    notes: Any, app: FastAPI
+) -> None:
     async with on_loopback(app) as address:
         remote: RemoteRunnable[Any, Any] = RemoteRunnable(f"{address}{AT}/")
         both = await remote.abatch([QUESTION, {"question": "When does the ferry sail?"}])
         assert "1874" in both[0]["content"] and "ferry" in both[1]["content"]
         assert both[0]["citations"][0]["open"]["view"] == "text"
-        kinds = [event["type"] async for event in remote.astream(QUESTION, config={"configurable": {"top_k": 1}})]
+        kinds = [
+            event["type"] async for event in remote.astream(QUESTION, config={"configurable": {"top_k": 1}})
+        ]
         assert kinds[-1] == "answer" and "sentence" in kinds and kinds.count("step") >= 8
         events = [event async for event in remote.astream_events(QUESTION)]
         chunks = [e["data"]["chunk"] for e in events if e["event"] == "on_chain_stream"]
@@ -45,11 +49,16 @@ async def test_the_remote_runnable_invokes_batches_streams_and_takes_messages(no
         assert "1874" in (await remote.ainvoke({"messages": [HumanMessage(QUESTION["question"])]}))["content"]
 
 
-async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(client: httpx.AsyncClient) -> None:
+async def test_stream_log_sends_no_inner_state_and_the_playground_can_use_it(
+    client: httpx.AsyncClient,
+) -> None:
     told = (await client.post(f"{AT}/stream_log", json={"input": QUESTION})).text
     assert "/streamed_output/-" in told and "1874" in told and "lc_" not in told and "messages" not in told
     page = await client.get(f"{AT}/playground/")
-    assert page.status_code == 200 and "script-src 'self' 'unsafe-inline'" in page.headers["content-security-policy"]
+    assert (
+        page.status_code == 200
+        and "script-src 'self' 'unsafe-inline'" in page.headers["content-security-policy"]
+    )
     assert (await client.get(page.text.split('src="', 1)[1].split('"', 1)[0])).status_code == 200
 
 
@@ -58,7 +67,11 @@ async def test_what_a_client_sends_beside_the_words_of_a_message_reaches_no_grap
     client: httpx.AsyncClient, pictures: list[Any]
 ) -> None:
     asked_with("", [Attachment("another's", b"", "THE FERRY OF ROOK")])
-    before = {"role": "user", "content": "What is this?", "additional_kwargs": {"ragweave_pictures": pictures}}
+    before = {
+        "role": "user",
+        "content": "What is this?",
+        "additional_kwargs": {"ragweave_pictures": pictures},
+    }
     said = [before, ["ai", "A sign."], {"role": "user", "content": "How often does it sail?"}]
     told = (await client.post(f"{AT}/stream", json={"input": {"messages": said}})).text
     assert '"answer"' in told and "unexpected" not in told and "ROOK" not in told
@@ -72,8 +85,19 @@ UNREADABLE: tuple[dict[str, Any], ...] = (
     {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image", "url": 5}]},
 )
 BODIES = (
-    *("{}", '{"input": {}}', '{"input": {"question": 5}}', '{"input": {"question": "x", "y": 1}}', "", "\0\0", "{"),
-    *('{"input": {"question": "x", "messages": [["human", "y"]]}}', '{"input": {"question": "x"}, "config": null}'),
+    *(
+        "{}",
+        '{"input": {}}',
+        '{"input": {"question": 5}}',
+        '{"input": {"question": "x", "y": 1}}',
+        "",
+        "\0\0",
+        "{",
+    ),
+    *(
+        '{"input": {"question": "x", "messages": [["human", "y"]]}}',
+        '{"input": {"question": "x"}, "config": null}',
+    ),
 )
 BATCHES = ('{"inputs": null}', '{"inputs": {}}', '{"inputs": [3]}', '{"inputs": [{"question": 3}]}')
 
@@ -124,7 +148,10 @@ async def test_a_knob_that_is_set_holds_over_the_servers_default_and_an_empty_on
     otherwise: httpx.AsyncClient, contexts: list[Context]
 ) -> None:
     plain: dict[str, Any] = {"library": "default", "web": "off", "mode": "auto"}
-    usual, of_each = ("tea room", "auto", "extractive"), [{"configurable": {"web": "off"}}, {}, {"configurable": plain}]
+    usual, of_each = (
+        ("tea room", "auto", "extractive"),
+        [{"configurable": {"web": "off"}}, {}, {"configurable": plain}],
+    )
     for config in ({}, {"configurable": plain}, {"configurable": {**plain, "library": "", "top_k": None}}):
         await otherwise.post(f"{AT}/invoke", json={"input": QUESTION, "config": config})
     assert _taken(contexts) == [usual, ("default", "off", "auto"), ("tea room", "off", "auto")]
@@ -156,7 +183,10 @@ async def test_a_remote_runnable_is_a_node_of_a_graph_and_a_link_of_a_chain(note
         config: RunnableConfig = {"configurable": {"thread_id": "1", "user_id": "ann"}}
         assert "1874" in (await graph.ainvoke({"text": ""}, config))["text"]
         chain = RunnableLambda(lambda words: {"question": words}) | remote
-        assert "1874" in (await chain.ainvoke(QUESTION["question"], {"configurable": {"user_id": "ann"}}))["content"]
+        assert (
+            "1874"
+            in (await chain.ainvoke(QUESTION["question"], {"configurable": {"user_id": "ann"}}))["content"]
+        )
 
 
 async def test_the_parts_of_a_stream_add_up_to_what_invoke_gives(notes: Any, app: FastAPI) -> None:
@@ -167,12 +197,16 @@ async def test_the_parts_of_a_stream_add_up_to_what_invoke_gives(notes: Any, app
         chain = remote | RunnableLambda(lambda answer: answer["content"])
         assert "".join([part async for part in chain.astream(QUESTION)]) == whole["content"]
         log = [patch async for patch in remote.astream_log(QUESTION)]
-        ends = [op["value"] for patch in log for op in patch.ops if op["path"] == "/final_output" and op["value"]]
+        ends = [
+            op["value"] for patch in log for op in patch.ops if op["path"] == "/final_output" and op["value"]
+        ]
         assert ends[-1]["content"] == whole["content"]
 
 
 def test_no_object_has_a_member_that_the_client_in_javascript_takes_for_a_prompt() -> None:
-    sent = answer_on_wire({"text": "a", "sentences": ({"text": "b", "citations": [1]},), "data": {"messages": ()}})
+    sent = answer_on_wire(
+        {"text": "a", "sentences": ({"text": "b", "citations": [1]},), "data": {"messages": ()}}
+    )
     assert sent == {
         "type": "answer",
         "content": "a",
@@ -182,7 +216,9 @@ def test_no_object_has_a_member_that_the_client_in_javascript_takes_for_a_prompt
 
 
 async def test_a_slip_in_the_name_of_a_knob_is_refused(client: httpx.AsyncClient) -> None:
-    told = await client.post(f"{AT}/invoke", json={"input": QUESTION, "config": {"configurable": {"top_kk": 1}}})
+    told = await client.post(
+        f"{AT}/invoke", json={"input": QUESTION, "config": {"configurable": {"top_kk": 1}}}
+    )
     assert told.status_code == 400 and "top_kk" in told.text.lower()
 
 

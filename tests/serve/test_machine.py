@@ -116,7 +116,8 @@ class Server(RuleBasedStateMachine):
         desk = self.app.state.app_state
 
         def told() -> bool:
-            # Whoever left its place has told everything; one that runs has shown its sentence, or is asked at least.
+            # Whoever left its place has told everything; one that runs has shown its sentence, or is asked at
+            # least.
             return self.record(run).status == status and (status == "running" or run not in desk.runs._runs)
 
         async def reached() -> None:
@@ -153,7 +154,10 @@ class Server(RuleBasedStateMachine):
 
     @rule(who=WHO, data=st.data(), web=st.booleans(), follow=st.booleans())
     def ask(self, who: str, data: st.DataObject, web: bool, follow: bool) -> None:
-        body: dict[str, Any] = {"question": f"{secrets.token_hex(4)}{'?web' if web else '?'}", "library": "default"}
+        body: dict[str, Any] = {
+            "question": f"{secrets.token_hex(4)}{'?web' if web else '?'}",
+            "library": "default",
+        }
         if follow and self.threads:
             body["thread"] = data.draw(st.sampled_from(list(self.threads)))
         owner, turns = self.threads.get(body.get("thread", ""), (who, []))

@@ -43,7 +43,9 @@ async def test_an_assistant_asks_searches_lists_and_opens(notes: Path, app: Fast
 
         offered = {tool.name: tool for tool in (await tools.list_tools()).tools}
         assert set(offered) == {"ask", "search", "list_libraries", "list_sources", "open_citation"}
-        assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in offered.values())
+        assert all(
+            tool.annotations is not None and tool.annotations.read_only_hint for tool in offered.values()
+        )
         progress = AsyncMock()
         answer = structured(await tools.call_tool("ask", QUESTION, progress_callback=progress))
         cited, quote = answer["citations"][0], answer["quotes"][0]
@@ -59,7 +61,9 @@ async def test_an_assistant_asks_searches_lists_and_opens(notes: Path, app: Fast
         assert await call("list_libraries") == ["default", "tea room"]
         held = {s["name"]: s for s in await call("list_sources")}
         assert [s["name"] for s in await call("list_sources", library="tea room")] == ["tea.md"]
-        found = await call("search", query="lamp of the lighthouse", limit=1, sources=[held["ferry.md"]["id"]])
+        found = await call(
+            "search", query="lamp of the lighthouse", limit=1, sources=[held["ferry.md"]["id"]]
+        )
         assert len(found) == 1 and "four times" in found[0]["text"]
         assert "1874" not in (await call("ask", **QUESTION, sources=[held["ferry.md"]["id"]]))["text"]
         assert "1874" in (await call("ask", **QUESTION, effort="high"))["text"]
@@ -91,7 +95,10 @@ async def test_a_key_opens_its_libraries_and_no_other(notes: Path, app: FastAPI)
 
 
 async def test_the_command_speaks_over_standard_input_and_output(notes: Path, home: Path) -> None:
-    args, env = ["-m", "ragweave.app.cli", "mcp", "--library", "default"], {**os.environ, "RAGWEAVE_HOME": str(home)}
+    args, env = (
+        ["-m", "ragweave.app.cli", "mcp", "--library", "default"],
+        {**os.environ, "RAGWEAVE_HOME": str(home)},
+    )
     command = StdioServerParameters(command=sys.executable, args=args, env=env)
     async with Client(command) as client:
         assert "1874" in structured(await client.call_tool("ask", QUESTION))["text"]

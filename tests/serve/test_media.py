@@ -13,7 +13,16 @@ from ragweave.tests.serve.test_uploads import upload
 
 PAGE = b"<script>alert(1)</script><p>The mill was built in 1702.</p>"
 DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><text>The mill</text></svg>'
-VAIN = ("bytes=9-2", "items=0-1", "bytes=", "bytes", "bytes=-", "bytes=x-y", "bytes=0-1,9-2", f"bytes={'9' * 5000}-")
+VAIN = (
+    "bytes=9-2",
+    "items=0-1",
+    "bytes=",
+    "bytes",
+    "bytes=-",
+    "bytes=x-y",
+    "bytes=0-1,9-2",
+    f"bytes={'9' * 5000}-",
+)
 
 
 async def _media(client: httpx.AsyncClient) -> dict[str, str]:
@@ -32,14 +41,19 @@ async def test_what_a_file_would_run_it_does_not_run_in_the_browser(client: http
         (COUNCIL.name, "application/pdf", "attachment"),
     ):
         sent = await client.get(media[name])
-        assert (sent.headers["content-type"], sent.headers["content-disposition"].split(";")[0]) == (kind, shown), name
+        assert (sent.headers["content-type"], sent.headers["content-disposition"].split(";")[0]) == (
+            kind,
+            shown,
+        ), name
         assert sent.headers["content-security-policy"].startswith("sandbox; default-src 'none'"), name
         assert sent.headers["x-content-type-options"] == "nosniff", name
     page = await client.get(f"{media[COUNCIL.name]}/page/1")
     assert page.headers["content-type"] == "image/png" and "content-disposition" not in page.headers
 
 
-async def test_a_file_is_sent_in_ranges_and_a_range_that_says_nothing_is_none(client: httpx.AsyncClient) -> None:
+async def test_a_file_is_sent_in_ranges_and_a_range_that_says_nothing_is_none(
+    client: httpx.AsyncClient,
+) -> None:
     path = (await _media(client))["ferry.md"]
     whole = (await client.get(path)).content
     for vain in VAIN:
@@ -67,9 +81,15 @@ async def test_what_a_client_holds_is_not_sent_again(client: httpx.AsyncClient, 
         given = {"if-none-match": other, "if-modified-since": "Fri, 01 Jan 2100 00:00:00 GMT"}
         assert (await client.get(path, headers=given)).content == whole.content, other
     if path == "/":
-        assert again.headers["x-ragweave-page"] == whole.headers["x-ragweave-page"] and CSP in str(again.headers)
+        assert again.headers["x-ragweave-page"] == whole.headers["x-ragweave-page"] and CSP in str(
+            again.headers
+        )
     if path.startswith("/media"):
-        for since, status in ((whole.headers["last-modified"], 304), ("Thu, 01 Jan 1970 00:00:00 GMT", 200), ("", 200)):
+        for since, status in (
+            (whole.headers["last-modified"], 304),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 200),
+            ("", 200),
+        ):
             assert (await client.get(path, headers={"if-modified-since": since})).status_code == status, since
 
 

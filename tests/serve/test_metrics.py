@@ -83,7 +83,9 @@ async def test_workers_are_added_up(notes: Path) -> None:
 def test_the_gauges_of_a_worker_that_was_killed_are_forgotten() -> None:
     with of_several():
         folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
-        ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+        ended = subprocess.run(
+            [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+        )
         left, mine = (folder / f"gauge_livesum_{pid}.db" for pid in (int(ended.stdout), os.getpid()))
         left.write_bytes(b"")
         mine.write_bytes(MmapedDict(str(folder / "made.db")).close() or (folder / "made.db").read_bytes())

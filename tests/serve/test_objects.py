@@ -49,7 +49,9 @@ async def test_an_upload_is_passed_on_whole_and_in_ranges_and_goes_with_its_sour
     client: httpx.AsyncClient, mill: dict[str, Any]
 ) -> None:
     whole = await client.get(mill["media"])
-    assert whole.content == MILL and whole.headers["content-type"].startswith("text/plain") and mill["uploaded"]
+    assert (
+        whole.content == MILL and whole.headers["content-type"].startswith("text/plain") and mill["uploaded"]
+    )
     assert "sandbox" in whole.headers["content-security-policy"] and whole.headers["accept-ranges"] == "bytes"
     assert whole.headers["content-disposition"] == "inline; filename*=utf-8''mill%20%5B1%5D.md"
     part = await client.get(mill["media"], headers={"range": "bytes=2-9"})
@@ -64,7 +66,9 @@ async def test_an_upload_is_passed_on_whole_and_in_ranges_and_goes_with_its_sour
     assert not uploads.folder_of("x").parent.exists()
     folder, store = uploads.folder_of((await open_library()).id), objects()
     assert store is not None and store.names(folder) == ["mill [1].md"]
-    assert (await client.delete("/api/sources", params={"library": "default", "ids": mill["id"]})).status_code == 204
+    assert (
+        await client.delete("/api/sources", params={"library": "default", "ids": mill["id"]})
+    ).status_code == 204
     assert store.names(folder) == [] and (await client.get(mill["media"])).status_code == 404
 
 

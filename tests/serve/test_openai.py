@@ -22,7 +22,9 @@ async def test_each_graph_is_a_model_and_so_is_each_further_library(chat: AsyncO
     assert (await chat.models.retrieve("agent@tea room")).id == "agent@tea room"
 
 
-async def test_an_answer_quotes_under_linked_titles_with_annotations_that_open_and_usage(chat: AsyncOpenAI) -> None:
+async def test_an_answer_quotes_under_linked_titles_with_annotations_that_open_and_usage(
+    chat: AsyncOpenAI,
+) -> None:
     answer = await chat.chat.completions.create(model="agent", messages=[USER])
     message = answer.choices[0].message
     text, cited = str(message.content), (message.annotations or [])[0].url_citation
@@ -75,7 +77,9 @@ CHAT: dict[str, tuple[dict[str, Any], int]] = {
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_what_cannot_be_asked_is_refused_in_the_standards_form(client: httpx.AsyncClient, stream: bool) -> None:
+async def test_what_cannot_be_asked_is_refused_in_the_standards_form(
+    client: httpx.AsyncClient, stream: bool
+) -> None:
     for case, (body, status) in CHAT.items():
         sent = {"model": "agent", "messages": [USER], "stream": stream, **body}
         answer = await client.post("/v1/chat/completions", json=sent)
@@ -90,7 +94,11 @@ async def test_what_cannot_be_asked_is_refused_in_the_standards_form(client: htt
         ({"previous_response_id": "resp_1"}, 400, "revious_response_id is not kept"),
         ({"conversation": {"id": "conv_1"}}, 400, "onversation is not kept"),
         ({"prompt": {"id": "pmpt_1"}}, 400, "rompt is not kept"),
-        ({"input": [{"type": "function_call_output", "call_id": "1", "output": "x"}]}, 400, "no message of the user"),
+        (
+            {"input": [{"type": "function_call_output", "call_id": "1", "output": "x"}]},
+            400,
+            "no message of the user",
+        ),
         ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "x"}]}]}, 400, "a file"),
         ({"input": []}, 422, "Input: "),
         ({"text": {"format": "json"}}, 422, "Text"),
@@ -112,7 +120,14 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
 
     async def events() -> Any:
         for n, (text, _, _) in enumerate(said, 1):
-            yield {"type": "sentence", "n": n, "text": text, "support": "pending", "sign": "", "citations": [place]}
+            yield {
+                "type": "sentence",
+                "n": n,
+                "text": text,
+                "support": "pending",
+                "sign": "",
+                "citations": [place],
+            }
         for n, (_, support, says) in enumerate(said, 1):
             yield {
                 "type": "mark",
@@ -126,14 +141,26 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
             {"text": t, "support": s, "says": w, "against": [], "citations": [3 - n]}
             for n, (t, s, w) in enumerate(said, 1)
         ]
-        told = {"sentences": rows, "citations": [other], "abstained": False, "notes": [], "usage": [], "text": ""}
+        told = {
+            "sentences": rows,
+            "citations": [other],
+            "abstained": False,
+            "notes": [],
+            "usage": [],
+            "text": "",
+        }
         yield {"type": "answer", "answer": told}
 
     writer = ChatCompletionWriter(ChatRequest(model="agent", messages=[USER]), "http://x")
     message = (await writer.whole(events()))["choices"][0]["message"]
     text = message["content"]
-    assert text.startswith("It has 9 wheels. [[1]](http://x/#/open/x) It is red. [[1]](http://x/#/open/x)\n\n")
-    assert "“It has 9 wheels.” [[2]](http://x/#/open/x) (contradicted; the source says: “It has two wheels.”)" in text
+    assert text.startswith(
+        "It has 9 wheels. [[1]](http://x/#/open/x) It is red. [[1]](http://x/#/open/x)\n\n"
+    )
+    assert (
+        "“It has 9 wheels.” [[2]](http://x/#/open/x) (contradicted; the source says: “It has two wheels.”)"
+        in text
+    )
     assert "“It is red.” [[1]](http://x/#/open/x) (not found in the sources)" in text
     assert (
         "1. [Mill](http://x/#/open/x)\n2. [Kiln](http://x/#/open/x)" in text

@@ -30,7 +30,9 @@ def picture(words: str = "", form: str = "PNG", size: tuple[int, int] = (700, 16
 
 def asked(*urls: str, text: str = ASKED) -> Any:
     parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
-    return [{"role": "user", "content": parts + [{"type": "image_url", "image_url": {"url": u}} for u in urls]}]
+    return [
+        {"role": "user", "content": parts + [{"type": "image_url", "image_url": {"url": u}} for u in urls]}
+    ]
 
 
 SIGN = picture("ferry timetable: sails per day")
@@ -42,7 +44,9 @@ def encoded(content: bytes, kind: str = "png") -> str:
 
 
 REFUSED = {
-    **dict.fromkeys(("http://127.0.0.1/x.png", "https://example.org/x.png", "file:///etc/passwd"), "not fetched"),
+    **dict.fromkeys(
+        ("http://127.0.0.1/x.png", "https://example.org/x.png", "file:///etc/passwd"), "not fetched"
+    ),
     **dict.fromkeys(("/etc/passwd", "", "data:text/html;base64,PGI+"), "not a data URL"),
     **dict.fromkeys(("data:image/png;base64,", "data:image/png;base64,%%%%"), "damaged or empty"),
     **dict.fromkeys((encoded(b"<svg/>", "svg+xml"), encoded(b"PK\3\4" + bytes(50))), "is none"),
@@ -80,18 +84,25 @@ async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: h
     assert "four times" in answer["text"] and answer["question"] == "How often does the ferry sail?"
     assert any("was read as" in note for note in answer["notes"])
     (parts,) = seen
-    assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith(
+        "data:image/jpeg;base64,"
+    )
     assert any(u["node"] == "condense" and u["calls"] == 1 for u in answer["usage"])
 
 
-async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(client: httpx.AsyncClient, home: Path) -> None:
+async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(
+    client: httpx.AsyncClient, home: Path
+) -> None:
     events = await ask_over_http(client, ASKED, pictures=[SIGN])
     thread = events[0]["thread"]
     (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
     assert turn["pictures"] == 1
     path = f"/api/threads/{thread}/turns/1/pictures"
     copy = await client.get(f"{path}/1")
-    assert copy.headers["content-type"] == "image/jpeg" and Image.open(io.BytesIO(copy.content)).size == (700, 160)
+    assert copy.headers["content-type"] == "image/jpeg" and Image.open(io.BytesIO(copy.content)).size == (
+        700,
+        160,
+    )
     assert (await client.get(f"{path}/2")).status_code == 404
     with sqlite3.connect(home / "conversations.sqlite") as db:
         (size,) = db.execute("SELECT sum(length(checkpoint)) FROM checkpoints").fetchone()

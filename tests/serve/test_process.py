@@ -24,7 +24,10 @@ async def test_what_an_address_holds_does_nothing_in_the_terminal_of_the_log(
     (record,) = [r for r in caplog.records if "/open/" in r.getMessage()]
     line = WordsFormatter().format(record)
     assert (
-        line.isprintable() and "GET /open/\\u001b]0;owned\\u0007" in line and "\\u009b" in line and "/été 404" in line
+        line.isprintable()
+        and "GET /open/\\u001b]0;owned\\u0007" in line
+        and "\\u009b" in line
+        and "/été 404" in line
     )
     told = Json().format(record)
     assert told.isprintable() and json.loads(told)["message"] == record.getMessage()
@@ -34,7 +37,9 @@ def test_the_lines_of_a_traceback_stay_and_what_it_quotes_does_nothing() -> None
     try:
         raise ValueError(ACTS)
     except ValueError:
-        record = logging.LogRecord("ragweave", logging.ERROR, __file__, 1, "one\ntwo\rthree", (), sys.exc_info())
+        record = logging.LogRecord(
+            "ragweave", logging.ERROR, __file__, 1, "one\ntwo\rthree", (), sys.exc_info()
+        )
     first, *trace = WordsFormatter().format(record).split("\n")
     assert first.endswith("error one two three") and trace[0].startswith("Traceback")
     assert all(line.isprintable() for line in trace) and "\\u001b]0;owned" in trace[-1]

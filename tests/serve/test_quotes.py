@@ -26,12 +26,17 @@ def test_rows_become_a_table_under_their_heads_if_any_and_words_in_cells_are_bol
     rows = ["> Prices.", ">", "> | ticket | adult |", "> |---|---|", "> | **single** | **60** crowns |"]
     assert as_markdown(**said).split("\n") == [*rows, "> | ten | 420 crowns |"]
     headless = quote("single | 60 crowns\nten | 420 crowns", "ten")
-    assert as_markdown(**headless).startswith("> |   |   |\n> |---|---|\n> | single | 60 crowns |\n> | **ten** |")
+    assert as_markdown(**headless).startswith(
+        "> |   |   |\n> |---|---|\n> | single | 60 crowns |\n> | **ten** |"
+    )
 
 
 def test_what_a_source_says_is_no_markup() -> None:
     said = quote("# One <b>big</b> [link](http://x) 1. `two` *three*", "big", "`two`")
-    assert as_markdown(**said) == "> \\# One \\<b>**big**\\</b> \\[link\\](http://x) 1. **\\`two\\`** \\*three\\*"
+    assert (
+        as_markdown(**said)
+        == "> \\# One \\<b>**big**\\</b> \\[link\\](http://x) 1. **\\`two\\`** \\*three\\*"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,7 +68,11 @@ def test_each_slide_is_a_chapter_and_signs_or_titles_of_a_film_are_none() -> Non
         {"start": start, "end": end, "title": title}
         for title, start, end in zip(titles, (0, 8, 52), (8, 52, 100), strict=True)
     ]
-    film = [*_shown(12, 14, "57"), *_shown(54, 56, "SOAP", "BUNNER"), *_shown(214, 218, "Music", "Sound Design by us")]
+    film = [
+        *_shown(12, 14, "57"),
+        *_shown(54, 56, "SOAP", "BUNNER"),
+        *_shown(214, 218, "Music", "Sound Design by us"),
+    ]
     assert chapters_of(film, 230) == [] == chapters_of(_shown(0, 60, "The harbour", "with its two moles"), 60)
 
 

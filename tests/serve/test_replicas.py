@@ -62,7 +62,9 @@ async def test_a_conversation_is_begun_on_one_server_and_gone_on_with_on_the_oth
     for client in two:
         turns = (await client.get(f"/api/threads/{thread}")).json()["turns"]
         assert [t["status"] for t in turns] == ["done", "done"] and "1874" in turns[0]["answer"]["text"]
-        assert [t["id"] for t in (await client.get("/api/threads", params={"q": "SAIL"})).json()["threads"]] == [thread]
+        assert [
+            t["id"] for t in (await client.get("/api/threads", params={"q": "SAIL"})).json()["threads"]
+        ] == [thread]
 
 
 async def test_the_stream_of_a_run_is_read_from_the_other_server_while_it_runs_from_any_number(
@@ -96,7 +98,9 @@ async def test_consent_asked_for_on_one_server_is_given_once_on_either_and_both_
     assert await waiting == rest and rest[0]["id"] == len(before) + 1
 
 
-async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_server(two: Any, graph: Graph) -> None:
+async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_server(
+    two: Any, graph: Graph
+) -> None:
     a, b = two
     first, second = await begin(a, QUESTION), await begin(a, QUESTION)
     assert (await b.post(f"/api/runs/{first['run']}/cancel", json={})).json()["status"] == "cancelled"
@@ -109,7 +113,9 @@ async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_s
 async def test_two_servers_do_not_answer_one_conversation_at_once(two: Any, graph: Graph) -> None:
     a, b = two
     thread = (await a.post("/api/threads", json={})).json()["id"]
-    asked = [client.post("/api/ask", json={"question": QUESTION, "thread": thread}) for client in (a, b, a, b)]
+    asked = [
+        client.post("/api/ask", json={"question": QUESTION, "thread": thread}) for client in (a, b, a, b)
+    ]
     assert sorted(x.status_code for x in await asyncio.gather(*asked)) == [202, 409, 409, 409]
 
 
@@ -125,7 +131,9 @@ async def test_a_key_and_a_limit_of_one_server_count_on_the_other(
         keys, (key, secret) = apps[0].state.keys, apps[0].state.keys.create("tea", (libraries["tea room"],))
         assert (await b.get("/api/threads")).status_code == 401
         async with direct_client(apps[1], headers=bearer(secret)) as tea:
-            assert [row["name"] for row in (await tea.get("/api/libraries")).json()["libraries"]] == ["tea room"]
+            assert [row["name"] for row in (await tea.get("/api/libraries")).json()["libraries"]] == [
+                "tea room"
+            ]
             _, other = keys.create("notes", (libraries["default"],))
             async with direct_client(apps[0], headers=bearer(other)) as notes:
                 mine = (await ask_over_http(notes, QUESTION, library="default"))[0]

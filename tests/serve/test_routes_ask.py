@@ -8,7 +8,9 @@ from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import ask_over_http
 
 
-async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_opens(client: httpx.AsyncClient) -> None:
+async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_opens(
+    client: httpx.AsyncClient,
+) -> None:
     told = await ask_over_http(client, QUESTION)
     kinds = [e["type"] for e in told]
     assert kinds[0] == "start" and kinds[-2:] == ["answer", "end"]
@@ -25,8 +27,12 @@ async def test_a_question_is_answered_with_steps_sentences_and_a_citation_that_o
     assert quote["citations"] == [citation] and told[-2]["answer"]["kind"] == "quotes"
     assert citation["open"]["view"] == "text" and citation["locator"]["file"] == "lighthouse.md"
     assert "1874" in (await client.get(citation["open"]["media"])).text
-    (library,) = [r for r in (await client.get("/api/libraries")).json()["libraries"] if r["name"] == "default"]
-    assert (await client.patch(f"/api/libraries/{library['id']}", json={"name": "harbour"})).status_code == 200
+    (library,) = [
+        r for r in (await client.get("/api/libraries")).json()["libraries"] if r["name"] == "default"
+    ]
+    assert (
+        await client.patch(f"/api/libraries/{library['id']}", json={"name": "harbour"})
+    ).status_code == 200
     item = (await client.get(citation["open"]["item"])).json()
     assert item["library"] == "harbour" and "1874" in item["text"][slice(*citation["open"]["chars"])]
 
@@ -66,7 +72,10 @@ async def test_what_is_malformed_or_beyond_a_number_of_the_database_is_refused_a
 
 async def test_the_library_that_the_context_names_is_the_one_that_is_asked(client: httpx.AsyncClient) -> None:
     sent = {"question": QUESTION, "context": {"library": "nowhere"}}
-    for path, body in (("/api/ask", sent), ("/search", {"query": QUESTION, "context": {"library": "nowhere"}})):
+    for path, body in (
+        ("/api/ask", sent),
+        ("/search", {"query": QUESTION, "context": {"library": "nowhere"}}),
+    ):
         reply = await client.post(path, json=body)
         assert reply.status_code == 404 and "nowhere" in reply.text
     chat = {

@@ -21,18 +21,28 @@ async def test_a_writer_is_offered_tried_and_answers_no_other_is_and_its_key_is_
     client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ScriptedServer(["ready"] * 2) as served:
-        for name, value in {"CHAT": "usual", "CHATS": "other", "CHAT_URL": served.base_url, "CHAT_KEY": SECRET}.items():
+        for name, value in {
+            "CHAT": "usual",
+            "CHATS": "other",
+            "CHAT_URL": served.base_url,
+            "CHAT_KEY": SECRET,
+        }.items():
             monkeypatch.setenv(f"RAGWEAVE_{name}", value)
         model_settings.cache_clear()
         listed, form = await client.get("/api/models"), await client.get("/api/context")
-        tried = [await client.post("/api/models/writer/test", json={"model": m}) for m in ("", "other", "stranger")]
+        tried = [
+            await client.post("/api/models/writer/test", json={"model": m}) for m in ("", "other", "stranger")
+        ]
         asked = [request.model for request in served.requests]
     model_settings.cache_clear()
     roles = {row["role"]: row for row in listed.json()["roles"]}
     writer = roles["writer"]
     told = {"model": "usual", "host": "127.0.0.1", "own": True, "variable": "RAGWEAVE_CHAT", "key": True}
     assert [(roles[r]["host"], roles[r]["key"]) for r in ("embed", "rerank")] == [("", False)] * 2
-    assert writer == {"role": "writer", "test": True, **told} and listed.json()["writers"] == ["usual", "other"]
+    assert writer == {"role": "writer", "test": True, **told} and listed.json()["writers"] == [
+        "usual",
+        "other",
+    ]
     assert form.json()["schema"]["properties"]["model"]["enum"] == ["", "other"]
     assert ([t.status_code for t in tried], asked) == ([200, 200, 409], ["usual", "other"])
     assert SECRET not in listed.text + "".join(t.text for t in tried)

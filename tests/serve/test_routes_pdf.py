@@ -34,7 +34,9 @@ def _overlaps(a: list[float], b: list[float]) -> bool:
     return a[1] < b[1] + b[3] / 2 < a[1] + a[3]
 
 
-async def test_a_quote_is_marked_where_it_begins_and_ends_and_nowhere_else(client: httpx.AsyncClient, pdf: str) -> None:
+async def test_a_quote_is_marked_where_it_begins_and_ends_and_nowhere_else(
+    client: httpx.AsyncClient, pdf: str
+) -> None:
     told = (await client.get(f"{pdf}/page/1/text", params={"quote": COST})).json()
     assert told["count"] == 2
     marked = [line["text"] for line in told["lines"] if any(_overlaps(line["box"], m) for m in told["marks"])]

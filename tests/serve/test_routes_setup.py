@@ -205,14 +205,19 @@ async def test_an_encoder_of_a_server_tells_how_long_the_libraries_take_and_is_u
     *told, last = await sent(client, "encoder", **given)
     assert "gives vectors of 8 numbers" in told[0]["text"]
     assert last["type"] == "again" and {row["name"] for row in last["libraries"]} == {"default", "tea room"}
-    assert all(row["items"] > 0 and row["seconds"] >= 0 for row in last["libraries"]) and not user_file().exists()
+    assert (
+        all(row["items"] > 0 and row["seconds"] >= 0 for row in last["libraries"])
+        and not user_file().exists()
+    )
     assert (await sent(client, "encoder", again=True, **given))[-1]["type"] == "saved"
     assert (written()["RAGWEAVE_EMBED"], written()["RAGWEAVE_EMBED_URL"]) == ("qwen3:4b", server.base_url)
     found = await client.post("/search", json={"query": "lamp of the lighthouse"})
     assert found.status_code == 200 and found.json()["results"], found.text
 
 
-async def test_speech_of_a_server_is_tried_and_saved(client: httpx.AsyncClient, server: ScriptedServer) -> None:
+async def test_speech_of_a_server_is_tried_and_saved(
+    client: httpx.AsyncClient, server: ScriptedServer
+) -> None:
     server.pages = {"/v1/audio/transcriptions": {"text": ""}}
     (*_, last) = await sent(client, "speech", model="whisper-1", url=server.base_url)
     assert last["type"] == "saved" and "next `ragweave index`" in last["after"], last

@@ -24,7 +24,9 @@ from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_proce
 
 
 async def resumed(client: httpx.AsyncClient, run: str, last: int) -> list[dict[str, Any]]:
-    return parse_events((await client.get(f"/api/runs/{run}/events", headers={"last-event-id": str(last)})).text)
+    return parse_events(
+        (await client.get(f"/api/runs/{run}/events", headers={"last-event-id": str(last)})).text
+    )
 
 
 async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
@@ -33,7 +35,9 @@ async def wait_for(client: httpx.AsyncClient, run: str, status: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(client: httpx.AsyncClient, graph: Graph) -> None:
+async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(
+    client: httpx.AsyncClient, graph: Graph
+) -> None:
     run = await begin(client, QUESTION)
     graph.may.set()
     await wait_for(client, run["run"], "done")
@@ -105,7 +109,12 @@ async def test_two_tabs_that_replace_one_question_at_once_leave_the_answer_of_th
 
 @pytest.mark.parametrize("asks", [False, True])
 async def test_who_stops_a_run_whose_end_is_written_down_waits_for_it_and_for_no_other_server(
-    client: httpx.AsyncClient, app: FastAPI, graph: Graph, monkeypatch: pytest.MonkeyPatch, paused: Any, asks: bool
+    client: httpx.AsyncClient,
+    app: FastAPI,
+    graph: Graph,
+    monkeypatch: pytest.MonkeyPatch,
+    paused: Any,
+    asks: bool,
 ) -> None:
     elsewhere: list[str] = []
     monkeypatch.setattr(Records, "stop", lambda self, id: elsewhere.append(id))
@@ -140,7 +149,9 @@ async def test_a_question_that_is_refused_leaves_no_conversation_and_takes_nothi
     assert (turn["run"], turn["status"]) == (run["run"], "done")
 
 
-async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Path, app: FastAPI, home: Path) -> None:
+async def test_a_conversation_goes_on_after_a_restart_and_stays_small(
+    notes: Path, app: FastAPI, home: Path
+) -> None:
     async with in_process(app) as client:
         thread = (await ask_over_http(client, "How often does the ferry sail?"))[0]["thread"]
     async with in_process(create_app(ServeSettings())) as client:
@@ -151,6 +162,8 @@ async def test_a_conversation_goes_on_after_a_restart_and_stays_small(notes: Pat
         assert [t["n"] for t in turns] == [1, 2, 3, 4] and all(t["answer"]["citations"] for t in turns)
     with sqlite3.connect(home / "conversations.sqlite") as db:
         rows, size = db.execute("SELECT count(*), sum(length(checkpoint)) FROM checkpoints").fetchone()
-        others = db.execute("SELECT count(DISTINCT json_extract(CAST(metadata AS TEXT), '$.run')) FROM checkpoints")
+        others = db.execute(
+            "SELECT count(DISTINCT json_extract(CAST(metadata AS TEXT), '$.run')) FROM checkpoints"
+        )
         assert others.fetchone() == (1,)  # the steps of the last turn alone
     assert rows < 20 and size < 600_000

@@ -18,7 +18,9 @@ from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import begin, told, until
 
 
-async def waiters(slots: Slots, who: str, order: list[str], places: dict[str, list[int]] | None = None) -> None:
+async def waiters(
+    slots: Slots, who: str, order: list[str], places: dict[str, list[int]] | None = None
+) -> None:
     """Take turns under names of callers, a letter each; `order` has them as they are let in."""
 
     async def one(name: str) -> None:
@@ -125,7 +127,9 @@ async def test_a_question_that_waits_tells_its_place_in_the_stream_and_is_answer
     for _ in range(64):
         slots.give()
     events = await stream
-    assert [e["place"] for e in events if e["type"] == "queue"] == [1] and "1874" in events[-2]["answer"]["text"]
+    assert [e["place"] for e in events if e["type"] == "queue"] == [1] and "1874" in events[-2]["answer"][
+        "text"
+    ]
 
 
 async def test_a_question_that_waits_can_be_stopped(client: httpx.AsyncClient, app: FastAPI) -> None:

@@ -16,7 +16,10 @@ from starlette.responses import StreamingResponse
 from ragweave.serve import guard
 from ragweave.tests.support.serving import on_loopback
 
-HEAD = b"POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n"
+HEAD = (
+    b"POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length:"
+    b" 4000\r\n\r\n"
+)
 WHOLE = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 
@@ -52,7 +55,10 @@ async def talk(address: str, first: bytes, then: bytes = b"") -> bytes:
 
 async def test_a_head_that_does_not_arrive_holds_nobody_up(app: FastAPI) -> None:
     async with on_loopback(app) as address:
-        slow = [asyncio.create_task(talk(address, b"GET / HTTP/1.1\r\n", b"X-Slow: " + b"a" * 500)) for _ in range(20)]
+        slow = [
+            asyncio.create_task(talk(address, b"GET / HTTP/1.1\r\n", b"X-Slow: " + b"a" * 500))
+            for _ in range(20)
+        ]
         async with httpx.AsyncClient(base_url=address) as client:
             assert (await client.get("/healthz")).status_code == 200
         for task in slow:
@@ -61,7 +67,9 @@ async def test_a_head_that_does_not_arrive_holds_nobody_up(app: FastAPI) -> None
 
 
 @pytest.mark.parametrize("then", [b"", b"x" * 200], ids=["stalled", "letter by letter"])
-async def test_a_body_that_does_not_arrive_is_given_up_with_a_problem(hasty: None, app: FastAPI, then: bytes) -> None:
+async def test_a_body_that_does_not_arrive_is_given_up_with_a_problem(
+    hasty: None, app: FastAPI, then: bytes
+) -> None:
     async with on_loopback(app) as address:
         head, _, body = (await talk(address, HEAD + b'{"question": "', then)).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 408")

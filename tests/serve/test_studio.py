@@ -43,7 +43,9 @@ async def test_pages_of_other_origins_read_nothing_and_may_follow_links(notes: P
         assert (await client.get("/ragweave/api/sources?library=default")).status_code == 200
 
 
-async def test_a_key_is_needed_from_other_machines_and_opens_its_libraries_alone(notes: Path, home: Path) -> None:
+async def test_a_key_is_needed_from_other_machines_and_opens_its_libraries_alone(
+    notes: Path, home: Path
+) -> None:
     async with browser("192.0.2.7") as client:
         assert (await client.get("/ragweave/api/libraries")).status_code == 401
     async with browser() as client:

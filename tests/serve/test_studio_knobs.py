@@ -45,6 +45,8 @@ async def test_an_unknown_knob_is_refused_and_any_other_request_arrives_whole(se
         assert (await client.post("/store", json=sent)).status_code == 200
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"null", json.dumps({"context": 3}).encode()])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"\xff", b"[" * 100_000, b"null", json.dumps({"context": 3}).encode()]
+)
 def test_what_is_no_request_is_left_to_the_server(body: bytes) -> None:
     assert refusal(body) == ""

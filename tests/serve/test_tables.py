@@ -53,7 +53,12 @@ def fill(db: Connection) -> None:
         sent(db, f"INSERT INTO keys ({columns}) VALUES (:id, :id, :hash, :libraries, '2026')", **row)
     for id, owner in (("mine", "owner"), ("other", "key some")):
         columns = "id, owner, library, title, created, updated"
-        sent(db, f"INSERT INTO threads ({columns}) VALUES (:id, :owner, 'x', 't', '2026', '2026')", id=id, owner=owner)
+        sent(
+            db,
+            f"INSERT INTO threads ({columns}) VALUES (:id, :owner, 'x', 't', '2026', '2026')",
+            id=id,
+            owner=owner,
+        )
     columns = "thread, n, run, graph, question, status, created"
     sent(db, f"INSERT INTO turns ({columns}) VALUES ('mine', 1, 'r', 'agent', 'When?', 'done', '2026')")
 

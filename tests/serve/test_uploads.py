@@ -117,11 +117,18 @@ async def upload(client: httpx.AsyncClient, *files: tuple[str, bytes], library: 
     return answer.json(), told
 
 
-async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(client: httpx.AsyncClient) -> None:
+async def test_files_are_indexed_with_errors_per_file_and_can_be_asked_at_once(
+    client: httpx.AsyncClient,
+) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("../../evil.md", "# Evil\n")
-    files = (("../../mill.md", MILL[1]), ("slip.zip", packed.getvalue()), ("..", b"x"), (".env", b"It is hunter2."))
+    files = (
+        ("../../mill.md", MILL[1]),
+        ("slip.zip", packed.getvalue()),
+        ("..", b"x"),
+        (".env", b"It is hunter2."),
+    )
     job, told = await upload(client, *files)
     assert job["files"] == ["mill.md", "slip.zip"] and [r["file"] for r in job["refused"]] == ["..", ".env"]
     assert job["kept_as"] == ["mill.md", "slip.zip", None, None]
@@ -214,7 +221,10 @@ async def test_a_library_is_made_renamed_followed_by_its_id_and_deleted_with_wha
     assert not uploads.folder_of(made["id"]).exists()
     assert (await client.get(f"/api/threads/{thread}")).status_code == 404
     gone = {"library_id": made["id"]}
-    for refused in (await send(**gone), await client.post("/api/fetch", json={**gone, "url": "https://example.org/"})):
+    for refused in (
+        await send(**gone),
+        await client.post("/api/fetch", json={**gone, "url": "https://example.org/"}),
+    ):
         assert refused.status_code == 404 and "not there any more" in refused.json()["title"]
     assert (await send()).status_code == 422
     for name, status in (("default", 409), ("a\u202eb", 400)):

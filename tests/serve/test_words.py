@@ -18,9 +18,13 @@ from ragweave.nodes.steps import STEPS
 ROOT = Path(__file__).resolve().parents[2]
 STATIC = ROOT / "serve" / "static"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|/\*.*?\*/|//[^\n]*', re.S)
-CODE = {path.name: _COMMENT.sub(r"\1", path.read_text("utf-8")) for path in sorted((STATIC / "js").glob("*.js"))}
+CODE = {
+    path.name: _COMMENT.sub(r"\1", path.read_text("utf-8")) for path in sorted((STATIC / "js").glob("*.js"))
+}
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`')
-_SHOWN = re.compile(r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)')
+_SHOWN = re.compile(
+    r'(?:\b(?:text|title|placeholder|alt)|"aria-label"): (?:"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)'
+)
 _NO_WORDS = re.compile(
     r"ragweave keys create NAME --all|ragweave setup|Ragweave|rw_…|"
     r"(?:(?:threads|thread|running|settings|libraries|library|sources)(?: |$))+"
@@ -29,7 +33,9 @@ _NO_WORDS = re.compile(
 
 
 def of(language: str, said: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((STATIC / "lang" / f"{said}{language}.json").read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(
+        (STATIC / "lang" / f"{said}{language}.json").read_text(encoding="utf-8")
+    )
     return found
 
 
@@ -58,12 +64,16 @@ def test_every_key_that_a_script_names_has_words_and_all_words_are_named_by_a_sc
     keys, code = set(of("en")), "\n".join(CODE.values())
     named = set(re.findall(r'\b(?:t|known)\("([^"]+)"', code))
     assert named - keys == set()
-    # Keys that are put together, such as `step.${id}.name`, and those chosen by a condition, stand as literals.
+    # Keys that are put together, such as `step.${id}.name`, and those chosen by a condition, stand as
+    # literals.
     literal = set(re.findall(r'"([a-z][\w.]*)"', code))
     joined = [
-        re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w.]+", re.escape(k)) for k in re.findall(r"\b(?:t|known)\(`([^`]+)`", code)
+        re.sub(r"\\\$\\\{[^}]*\\\}", r"[\\w.]+", re.escape(k))
+        for k in re.findall(r"\b(?:t|known)\(`([^`]+)`", code)
     ]
-    assert {k for k in keys - named - literal if not any(re.fullmatch(pattern, k) for pattern in joined)} == set()
+    assert {
+        k for k in keys - named - literal if not any(re.fullmatch(pattern, k) for pattern in joined)
+    } == set()
 
 
 def literals(script: str, pattern: re.Pattern[str]) -> list[str]:
@@ -82,7 +92,9 @@ def test_no_words_for_people_are_left_in_a_script() -> None:
 
 
 def test_methods_and_steps_are_told_as_elsewhere() -> None:
-    docs = {name: str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()}
+    docs = {
+        name: str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()
+    }
     wanted = {f"method.{name}": told for name, told in docs.items()}
     for id, step in STEPS.items():
         wanted |= {f"step.{id}": step.words, f"step.{id}.next": step.next}
@@ -98,11 +110,38 @@ ELSEWHERE = frozenset(
 )
 """Modules of the server that the page does not call: they serve other programs, or end its start."""
 BELOW = [
-    *("corpora/archive.py", "corpora/decode.py", "corpora/formats/*.py", "corpora/images/*.py", "corpora/loaders/*.py"),
-    *("corpora/ingest/readers.py", "corpora/ingest/stages.py", "corpora/store/files.py", "corpora/store/folders.py"),
-    *("corpora/store/libraries.py", "corpora/store/locks.py", "corpora/store/temporary.py", "corpora/web/*.py"),
-    *("corpora/video/cues.py", "corpora/video/ffmpeg.py", "corpora/video/frames.py", "components/run_context.py"),
-    *("models/chat.py", "models/chat_client.py", "models/failures.py", "models/meter.py", "models/pictures.py"),
+    *(
+        "corpora/archive.py",
+        "corpora/decode.py",
+        "corpora/formats/*.py",
+        "corpora/images/*.py",
+        "corpora/loaders/*.py",
+    ),
+    *(
+        "corpora/ingest/readers.py",
+        "corpora/ingest/stages.py",
+        "corpora/store/files.py",
+        "corpora/store/folders.py",
+    ),
+    *(
+        "corpora/store/libraries.py",
+        "corpora/store/locks.py",
+        "corpora/store/temporary.py",
+        "corpora/web/*.py",
+    ),
+    *(
+        "corpora/video/cues.py",
+        "corpora/video/ffmpeg.py",
+        "corpora/video/frames.py",
+        "components/run_context.py",
+    ),
+    *(
+        "models/chat.py",
+        "models/chat_client.py",
+        "models/failures.py",
+        "models/meter.py",
+        "models/pictures.py",
+    ),
     *("models/listing.py", "models/offered.py"),
     "nodes/condense.py",
 ]
@@ -114,8 +153,8 @@ _COMPOSED = re.compile(
 )
 """Sentences of pydantic and of the operating system, and those whose parts are joined elsewhere."""
 _ERRORS = frozenset(
-    "NotFound Refused InputError LibraryError LibraryNotFound StorageError SourceError ModelError ModelTransient "
-    "NoListError ReplyCut BudgetSpent WebError RagweaveError".split()
+    "NotFound Refused InputError LibraryError LibraryNotFound StorageError SourceError ModelError"
+    " ModelTransient NoListError ReplyCut BudgetSpent WebError RagweaveError".split()
 )
 
 
@@ -144,13 +183,17 @@ def _said(node: ast.AST, scope: ast.AST, module: ast.Module) -> Iterator[str]:
         yield node.value
     elif isinstance(node, ast.JoinedStr):
         numbers = iter(range(len(node.values)))
-        yield "".join(str(p.value) if isinstance(p, ast.Constant) else f"{{{next(numbers)}}}" for p in node.values)
+        yield "".join(
+            str(p.value) if isinstance(p, ast.Constant) else f"{{{next(numbers)}}}" for p in node.values
+        )
     elif isinstance(node, ast.IfExp | ast.Starred | ast.Tuple):
         parts = [getattr(node, name) for name in ("body", "orelse", "value") if hasattr(node, name)]
         for one in getattr(node, "elts", None) or parts:
             yield from _said(one, scope, module)
     elif isinstance(node, ast.Name):
-        puts = [a for a in ast.walk(scope) if isinstance(a, ast.Assign) and ast.unparse(a.targets[0]) == node.id]
+        puts = [
+            a for a in ast.walk(scope) if isinstance(a, ast.Assign) and ast.unparse(a.targets[0]) == node.id
+        ]
         for put in puts or [a for a in module.body if isinstance(a, ast.Assign)]:
             if ast.unparse(put.targets[0]) == node.id:
                 yield from _said(put.value, scope, module)
@@ -160,11 +203,17 @@ def test_every_sentence_of_the_server_that_the_page_shows_is_told_in_each_langua
     known = {english[:1].lower() + english[1:] for english in of("de", "said.")}
     own = [path for path in (ROOT / "serve").glob("*.py") if path.stem not in ELSEWHERE]
     files = [*own, *(path for pattern in BELOW for path in ROOT.glob(pattern))]
-    found = [(path.name, said) for path in files for said in sentences(ast.parse(path.read_text(encoding="utf-8")))]
+    found = [
+        (path.name, said) for path in files for said in sentences(ast.parse(path.read_text(encoding="utf-8")))
+    ]
     assert len(found) > 150  # else nothing is found any more
     assert [(at, said) for at, said in found if said[:1].lower() + said[1:] not in known] == []
-    every = [path for path in ROOT.rglob("*.py") if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts)]
+    every = [
+        path for path in ROOT.rglob("*.py") if not {"tests", ".venv"} & set(path.relative_to(ROOT).parts)
+    ]
     nodes = (node for path in every for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    told = "\0".join(n.value.lower() for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str))
+    told = "\0".join(
+        n.value.lower() for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)
+    )
     longest = {one: max(re.split(r"\{\d+\}", one), key=len).strip().lower() for one in of("de", "said.")}
     assert [e for e, part in longest.items() if part not in told and not _COMPOSED.match(e)] == []

@@ -57,8 +57,14 @@ async def _answers_a_thread(client: Any) -> None:
     assert "four times" in second["answer"]["text"]
     # An earlier state can be gone back to and asked on from there.
     history = await client.threads.get_history(thread, limit=100)
-    earlier = next(s for s in history if (s["values"].get("answer") or {}).get("question") == LIT and not s["next"])
-    given: Any = {"input": _asked(LIT), "context": {"mode": "extractive"}, "checkpoint": earlier["checkpoint"]}
+    earlier = next(
+        s for s in history if (s["values"].get("answer") or {}).get("question") == LIT and not s["next"]
+    )
+    given: Any = {
+        "input": _asked(LIT),
+        "context": {"mode": "extractive"},
+        "checkpoint": earlier["checkpoint"],
+    }
     again = await client.runs.wait(thread, "agent", **given)
     assert "1874" in again["answer"]["text"] and "How often" not in str(again["messages"])
     assert [m["type"] for m in again["messages"]] == ["human", "ai", "human", "ai"]
@@ -77,16 +83,28 @@ async def _asks_for_consent_and_goes_on(client: Any) -> None:
         assert ("Ada Brandt" in end["answer"]["text"]) is consent, end["answer"]
         assert any("you declined it" in note for note in end["answer"]["notes"]) is not consent
         kept = (await client.threads.get_state(thread))["values"]
-        assert kept["turn"]["knobs"] == {"mode": "extractive", "web": "ask", "method": {}}, "as the turn was asked"
+        assert kept["turn"]["knobs"] == {
+            "mode": "extractive",
+            "web": "ask",
+            "method": {},
+        }, "as the turn was asked"
 
 
 async def _answers_every_graph(client: Any) -> None:
     for graph in set(GRAPHS) - {"agent", "video_rag"}:
-        end = await client.runs.wait(None, graph, input=_asked(LIT), context={"mode": "extractive", "top_k": 3})
+        end = await client.runs.wait(
+            None, graph, input=_asked(LIT), context={"mode": "extractive", "top_k": 3}
+        )
         assert "1874" in end["answer"]["text"], graph
-    refused = await client.runs.wait(None, "agent", input=_asked(LIT), context={"top_k": 99}, raise_error=False)
+    refused = await client.runs.wait(
+        None, "agent", input=_asked(LIT), context={"top_k": 99}, raise_error=False
+    )
     assert "less than or equal to 50" in json.dumps(refused)
-    for wrong in ({"context": {"top_kk": 1}}, {"context": {"colour": 1}}, {"config": {"configurable": {"top_kk": 1}}}):
+    for wrong in (
+        {"context": {"top_kk": 1}},
+        {"context": {"colour": 1}},
+        {"config": {"configurable": {"top_kk": 1}}},
+    ):
         with pytest.raises(httpx.HTTPStatusError, match="422"):
             await client.runs.wait(None, "agent", input=_asked(LIT), **wrong)
     end = await client.runs.wait(None, "agent", input={"question": LIT})
@@ -104,7 +122,11 @@ async def _ask(client: Any, thread: str, question: str, **context: Any) -> dict[
     """Stream one run; returns its last answer, the nodes that told of themselves and the sentences as they came."""
     told: dict[str, Any] = {"nodes": [], "sentences": "", "messages": ""}
     modes = ["custom", "values", "messages-tuple"]
-    given: Any = {"input": _asked(question), "context": {"mode": "extractive", **context}, "stream_mode": modes}
+    given: Any = {
+        "input": _asked(question),
+        "context": {"mode": "extractive", **context},
+        "stream_mode": modes,
+    }
     async for part in client.runs.stream(thread, "agent", **given):
         assert part.event != "error", part.data
         if part.event == "custom" and part.data["type"] == "step":

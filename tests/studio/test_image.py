@@ -26,7 +26,15 @@ def dockerfile(tmp_path: Path) -> str:
     """The file that the command prints, which needs no engine."""
     pytest.importorskip("langgraph_cli", reason="the extra `studio` is not installed")
     into = tmp_path / "Dockerfile"
-    line = [sys.executable, "-m", "langgraph_cli", "dockerfile", "-c", str(ROOT / "langgraph.json"), str(into)]
+    line = [
+        sys.executable,
+        "-m",
+        "langgraph_cli",
+        "dockerfile",
+        "-c",
+        str(ROOT / "langgraph.json"),
+        str(into),
+    ]
     quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGGRAPH_NO_VERSION_CHECK": "true"}
     done = subprocess.run(line, env={**os.environ, **quiet}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -40,12 +48,18 @@ def test_the_image_is_told_the_graphs_and_routes_and_installs_all_that_they_impo
     read_back = told["LANGGRAPH_CHECKPOINTER"]["serde"]["allowed_msgpack_modules"]
     assert read_back == [[kind.__module__, kind.__name__] for kind in SAVED]
     extras = tuple(re.findall(r"--extra (\w+)", dockerfile))
-    assert dockerfile.index("--extra") < dockerfile.index("ADD . /deps/"), "the package comes last, over what it needs"
+    assert dockerfile.index("--extra") < dockerfile.index("ADD . /deps/"), (
+        "the package comes last, over what it needs"
+    )
     wanted = [where.partition(":")[0] for where in (app, *GRAPHS.values())]
     code = f"import sys; import {', '.join(wanted)}; print(*{{m.partition('.')[0] for m in sys.modules}})"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert lacking(loaded, extras) == set()
-    assert "fastapi" in lacking(loaded, tuple(set(extras) - {"serve"})), "and without the extra it would be missed"
+    assert "fastapi" in lacking(loaded, tuple(set(extras) - {"serve"})), (
+        "and without the extra it would be missed"
+    )
 
 
 def lacking(modules: list[str], extras: tuple[str, ...]) -> set[str]:

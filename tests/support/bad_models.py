@@ -104,7 +104,9 @@ KINDS: dict[str, Way] = {
     "endless": repeated(event("built of stone and ") * 100, 0.0),
     "10 MB": huge,
     "refuses the key": plain("401 Unauthorized", b'{"error": {"message": "no"}}'),
-    "limits for an hour": plain("429 Too Many Requests", b'{"error": {"message": "wait"}}', Retry_After="3600"),
+    "limits for an hour": plain(
+        "429 Too Many Requests", b'{"error": {"message": "wait"}}', Retry_After="3600"
+    ),
     "fails": plain("500 Internal Server Error", b"oops", "text/plain"),
     "busy": plain("503 Busy", b"", "text/plain", Retry_After="5"),
     "a web page": plain("200 OK", b"<html><body>Sign in</body></html>", "text/html"),

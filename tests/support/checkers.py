@@ -35,7 +35,9 @@ def written_rows() -> list[dict[str, Any]]:
 def honest(key: Key) -> Ask:
     """Read as the key says; a control is true if its passage says it, by the stock or word for word."""
 
-    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(
+        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
+    ) -> Rows:
         return {n: _rows(n, s, passages, key) for n, s in enumerate(sentences, 1)}
 
     return ask
@@ -48,8 +50,8 @@ _SENTENCE = re.compile(r"^(\d+)\. (.*?)(?: ?(?:\[\d+\])+)?$", re.M)
 def reply(prompt: str, key: Key | None = None) -> str:
     """Return what an honest model replies to the prompt of the check, the exam's included.
 
-    Without a key of its sentences it calls supported what stands in a passage word for word, else contradicted.
-    """
+    Without a key of its sentences it calls supported what stands in a passage word for word, else
+    contradicted."""
     known = {**key_of(exam_cases()), **(key or {})}
     shown, _, asked = prompt.rpartition("\n\nSentences of the answer")
     passages = [ShownPassage(title, written) for title, written in _PASSAGE.findall(shown)]
@@ -61,7 +63,9 @@ def right_on(share: float, key: Key, seed: int) -> Ask:
     """Read as the key says in a share of sentences, and say the opposite with the nearest words in the others."""
     draw = random.Random(seed)
 
-    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(
+        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
+    ) -> Rows:
         out = {}
         for n, s in enumerate(sentences, 1):
             rows = _rows(n, s, passages, key)
@@ -125,14 +129,18 @@ async def garbage(question: str, passages: object, sentences: object, cited: obj
 def first_only(key: Key) -> Ask:
     """Read the first sentence honestly, and skip the others."""
 
-    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(
+        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
+    ) -> Rows:
         return {1: _rows(1, sentences[0], passages, key)} if sentences else {}
 
     return ask
 
 
 def _each(row: Callable[[int, str, Sequence[ShownPassage]], Verdict]) -> Ask:
-    async def ask(question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object) -> Rows:
+    async def ask(
+        question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
+    ) -> Rows:
         return {n: [row(n, s, passages)] for n, s in enumerate(sentences, 1)}
 
     return ask
@@ -161,7 +169,9 @@ def _rows(n: int, sentence: str, passages: Sequence[ShownPassage], key: Key) -> 
 
 
 def _of_control(sentence: str, passages: Sequence[ShownPassage]) -> tuple[Said, Sequence[tuple[int, str]]]:
-    written = json.loads(files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8"))
+    written = json.loads(
+        files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8")
+    )
     for row in written:
         passage = next((n for n, shown in enumerate(passages, 1) if shown.title == row["title"]), 0)
         if sentence == row["false"]:

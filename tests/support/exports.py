@@ -13,7 +13,12 @@ PLAN = "The key lies under the mat."
 def slack(plan: str = PLAN) -> bytes:
     ada = {"id": "U1", "name": "ada", "real_name": "Ada Lovelace", "profile": {"display_name": ""}}
     march = [
-        {"type": "message", "user": "U2", "ts": "1709370360.1", "text": "Where &amp; when, <@U1>? <#C1|general>"},
+        {
+            "type": "message",
+            "user": "U2",
+            "ts": "1709370360.1",
+            "text": "Where &amp; when, <@U1>? <#C1|general>",
+        },
         {"user": "U1", "ts": "1709370300.0001", "text": f"{plan} See <https://x.example/y|the map>."},
         "no message",
     ]
@@ -48,14 +53,19 @@ def telegram(plan: str = PLAN) -> bytes:
 
 def evernote(plan: str = PLAN) -> bytes:
     note = (
-        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE en-note SYSTEM "http://xml.evernote.com/pub/enml2.dtd"><en-note>'
-        f'<div>{plan}</div><h1>Jobs</h1><div><en-todo checked="true"/>paint</div><en-media type="image/png" hash="1"/>'
+        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE en-note SYSTEM'
+        ' "http://xml.evernote.com/pub/enml2.dtd"><en-note>'
+        f'<div>{plan}</div><h1>Jobs</h1><div><en-todo checked="true"/>paint</div><en-media type="image/png"'
+        ' hash="1"/>'
         "<table><tr><td>boat</td><td>price</td></tr><tr><td>Elsa</td><td>900</td></tr></table></en-note>"
     )
     return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE en-export SYSTEM "http://xml.evernote.com/pub/evernote-export4.dtd">\n'
-        '<en-export application="Evernote"><note><title>Boats &amp; keys</title><created>20240302T090500Z</created>'
-        f'<tag>sea</tag><content><![CDATA[{note}]]></content><resource><data encoding="base64">\n{"QUJD" * 4_000_000}\n'
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE en-export SYSTEM'
+        ' "http://xml.evernote.com/pub/evernote-export4.dtd">\n'
+        '<en-export application="Evernote"><note><title>Boats &amp;'
+        " keys</title><created>20240302T090500Z</created>"
+        f"<tag>sea</tag><content><![CDATA[{note}]]></content><resource><data"
+        f' encoding="base64">\n{"QUJD" * 4_000_000}\n'
         "</data></resource></note><note><title>Empty</title></note></en-export>"
     ).encode()
 

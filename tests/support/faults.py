@@ -21,7 +21,9 @@ class Fault:
     events: tuple[dict[str, Any], ...] = ()
 
     @classmethod
-    def status(cls, code: int, message: str = "scripted fault", *, error: str = "", retry_after: str = "") -> Fault:
+    def status(
+        cls, code: int, message: str = "scripted fault", *, error: str = "", retry_after: str = ""
+    ) -> Fault:
         """Answer with an HTTP error, its message, its error code and a Retry-After header."""
         return cls("status", code, message, error, retry_after)
 

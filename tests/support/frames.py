@@ -49,7 +49,9 @@ def add_frames(name: str = "default", count: int = 15) -> int:
     media = Media.of(library.id)
     mine = items.c.corpus == "clip"
     with held.catalog.reading(library.id) as connection:
-        rows = connection.execute(select(items.c.n, items.c.source, items.c.locator, items.c.meta).where(mine)).all()
+        rows = connection.execute(
+            select(items.c.n, items.c.source, items.c.locator, items.c.meta).where(mine)
+        ).all()
     with held.catalog.writing(library.id) as connection:
         for n, source, locator, meta in rows:
             start, end = float(locator["start"]), float(locator["end"])

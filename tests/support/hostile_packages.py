@@ -1,7 +1,5 @@
 """Hostile archives, office files and PDFs."""
 
-# ruff: noqa: E501 - a hostile file is easier to read on one line
-
 from __future__ import annotations
 
 import io
@@ -42,20 +40,35 @@ def outside_entities(outside: Path) -> Files:
             ("web", "http://127.0.0.1:9/x"),
             ("passwd", "file:///etc/passwd"),
         ):
-            yield f"{name}.{kind}", zip_bytes(package(kind, "&x;", f'<!DOCTYPE d [<!ENTITY x SYSTEM "{what}">]>'))
-    wide = f'<?xml version="1.0" encoding="utf-16"?><!DOCTYPE d [<!ENTITY x SYSTEM "file://{outside}">]>{WORD % "&x;"}'
+            yield (
+                f"{name}.{kind}",
+                zip_bytes(package(kind, "&x;", f'<!DOCTYPE d [<!ENTITY x SYSTEM "{what}">]>')),
+            )
+    wide = (
+        '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE d [<!ENTITY x SYSTEM'
+        f' "file://{outside}">]>{WORD % "&x;"}'
+    )
     yield "utf16.docx", zip_bytes({"word/document.xml": wide.encode("utf-16")})
     for name, text in {
-        "include.rst": f"Title\n=====\n\n.. include:: {outside}\n\n.. raw:: html\n   :file: {outside}\n\n.. csv-table::\n   :file: {outside}\n\nPlain words.\n",
-        "frame.html": PAGE % f'<iframe src="file://{outside}"></iframe><img src="file://{outside}"> plain words',
-        "link.md": f"# Plain words\n\n![x](file://{outside}) [[{outside}]] <!--#include file='{outside}'-->\n",
+        "include.rst": (
+            f"Title\n=====\n\n.. include:: {outside}\n\n.. raw:: html\n   :file: {outside}\n\n.."
+            f" csv-table::\n   :file: {outside}\n\nPlain words.\n"
+        ),
+        "frame.html": (
+            PAGE % f'<iframe src="file://{outside}"></iframe><img src="file://{outside}"> plain words'
+        ),
+        "link.md": (
+            f"# Plain words\n\n![x](file://{outside}) [[{outside}]] <!--#include file='{outside}'-->\n"
+        ),
     }.items():
         yield name, text.encode()
 
 
 def zip_slips() -> Files:
     for kind in PACKAGES:
-        for n, name in enumerate(("../../../evil.txt", "/tmp/evil.txt", "a\\..\\..\\evil.txt", "C:/evil.txt")):
+        for n, name in enumerate(
+            ("../../../evil.txt", "/tmp/evil.txt", "a\\..\\..\\evil.txt", "C:/evil.txt")
+        ):
             yield f"{n}.{kind}", zip_bytes({**package(kind), name: "escaped"})
 
 
@@ -71,7 +84,10 @@ def nesting() -> Files:
     yield "tables.html", b"<html><body>" + b"<table><tr><td>x" * 5_000
     yield "body.docx", zip_bytes({"word/document.xml": f"<w:document {W}>" + "<w:p>" * deep})
     rows = "<w:tbl><w:tr><w:tc>" * 3_000 + "</w:tc></w:tr></w:tbl>" * 3_000
-    yield "tables.docx", zip_bytes({"word/document.xml": f"<w:document {W}><w:body>{rows}</w:body></w:document>"})
+    yield (
+        "tables.docx",
+        zip_bytes({"word/document.xml": f"<w:document {W}><w:body>{rows}</w:body></w:document>"}),
+    )
     yield "cells.ipynb", b'{"nbformat":4,"metadata":{},"cells":' + b"[" * deep
     parts = (b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(2_000))
     yield "parts.eml", b"".join(parts) + b"\nwords"
@@ -98,8 +114,14 @@ def flipped() -> Files:
 
 def pdf_bombs() -> Files:
     words = b"BT /F1 12 Tf 72 700 Td (Plain words.) Tj ET "
-    image = b"<< /Type /XObject /Subtype /Image /Width 100000 /Height 100000 /ColorSpace /DeviceRGB /BitsPerComponent 8 /Length 0 >>\nstream\n\nendstream"
-    form = b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >> /Length 6 >>\nstream\n/X Do \nendstream"
+    image = (
+        b"<< /Type /XObject /Subtype /Image /Width 100000 /Height 100000 /ColorSpace /DeviceRGB"
+        b" /BitsPerComponent 8 /Length 0 >>\nstream\n\nendstream"
+    )
+    form = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >> /Length 6"
+        b" >>\nstream\n/X Do \nendstream"
+    )
     yield "image.pdf", pdf(words + b"/X Do", image)
     yield "form in itself.pdf", pdf(words + b"/X Do", form)
     yield "huge font.pdf", pdf(b"BT /F1 1000000000 Tf 72 700 Td (Plain words.) Tj ET")

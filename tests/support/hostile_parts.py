@@ -1,7 +1,5 @@
 """The parts that hostile files are made of: sound little files of every format."""
 
-# ruff: noqa: E501 - a hostile file is easier to read on one line
-
 from __future__ import annotations
 
 import json
@@ -35,31 +33,52 @@ def package(kind: str, text: str = "Plain words.", before: str = "") -> dict[str
             f'<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="{_R}">'
             '<sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>'
         )
-        links = f'<Relationships xmlns="{_P}"><Relationship Id="rId1" Type="{_R}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
+        links = (
+            f'<Relationships xmlns="{_P}"><Relationship Id="rId1" Type="{_R}/worksheet"'
+            ' Target="worksheets/sheet1.xml"/></Relationships>'
+        )
         return {
             "xl/workbook.xml": book,
             "xl/_rels/workbook.xml.rels": links,
-            "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
-            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-            '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
-            '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
-            "</Types>",
-            "_rels/.rels": f'<Relationships xmlns="{_P}"><Relationship Id="r1" Type="{_R}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            "[Content_Types].xml": (
+                '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+                '<Default Extension="rels"'
+                ' ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+                '<Override PartName="/xl/workbook.xml"'
+                ' ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+                '<Override PartName="/xl/worksheets/sheet1.xml"'
+                ' ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
+                "</Types>"
+            ),
+            "_rels/.rels": (
+                f'<Relationships xmlns="{_P}"><Relationship Id="r1" Type="{_R}/officeDocument"'
+                ' Target="xl/workbook.xml"/></Relationships>'
+            ),
             "xl/worksheets/sheet1.xml": before + SHEET % text,
         }
     if kind == "pptx":
-        show = f'<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="{_R}"><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>'
-        links = f'<Relationships xmlns="{_P}"><Relationship Id="rId1" Type="{_R}/slide" Target="slides/slide1.xml"/></Relationships>'
+        show = (
+            '<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+            f' xmlns:r="{_R}"><p:sldIdLst><p:sldId id="256" r:id="rId1"/></p:sldIdLst></p:presentation>'
+        )
+        links = (
+            f'<Relationships xmlns="{_P}"><Relationship Id="rId1" Type="{_R}/slide"'
+            ' Target="slides/slide1.xml"/></Relationships>'
+        )
         return {
             "ppt/presentation.xml": show,
             "ppt/_rels/presentation.xml.rels": links,
             "ppt/slides/slide1.xml": before + SLIDE % text,
         }
     return {
-        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-        '<rootfile full-path="c.opf"/></rootfiles></container>',
-        "c.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml" '
-        'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>',
+        "META-INF/container.xml": (
+            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="c.opf"/></rootfiles></container>'
+        ),
+        "c.opf": (
+            '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml" '
+            'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>'
+        ),
         "a.xhtml": before + PAGE % text,
     }
 
@@ -78,7 +97,10 @@ def pdf(
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R " + resources + (page or b"/MediaBox [0 0 595 842]") + b" >>",
+        b"<< /Type /Page /Parent 2 0 R /Contents 4 0 R "
+        + resources
+        + (page or b"/MediaBox [0 0 595 842]")
+        + b" >>",
         b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(content), filters, content),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
         *(more or (b"<< >>",)),
@@ -96,14 +118,20 @@ def pdf(
 def mail(*parts: tuple[str, bytes], subject: str = "Ferry") -> bytes:
     """Write a message with attachments."""
     out = f"From: a@example.org\nTo: b@example.org\nSubject: {subject}\nDate: Mon, 2 Jan 2023 10:00:00 +0000\n".encode()
-    out += b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n\n--==\nContent-Type: text/plain\n\nPlain words.\n'
+    out += (
+        b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n\n--==\nContent-Type:'
+        b" text/plain\n\nPlain words.\n"
+    )
     kind = "Content-Type: application/octet-stream\nContent-Disposition: attachment; filename"
     for name, data in parts:
         out += f'--==\n{kind}="{name}"\n\n'.encode() + data + b"\n"
     return out + b"--==--\n"
 
 
-NOTEBOOK = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {}, "source": ["# Plain words"]}]}'
+NOTEBOOK = (
+    '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "markdown", "metadata": {},'
+    ' "source": ["# Plain words"]}]}'
+)
 
 
 def samples() -> dict[str, bytes]:

@@ -48,7 +48,10 @@ def encodings() -> Files:
     yield "broken utf-8.txt", b"Plain words \xff\xfe\xc3 and \xed\xa0\x80 more. " * 40
     yield "gb18030.txt", ("长安城的大雁塔建于唐朝。" * 40).encode("gb18030")
     yield "utf-7.html", b"<html><meta charset=utf-7><body>+ADw-script+AD4- plain words</body></html>"
-    yield "liar.xml.html", b'<?xml version="1.0" encoding="ebcdic-cp-us"?><html><body><p>Plain words</p></body></html>'
+    yield (
+        "liar.xml.html",
+        b'<?xml version="1.0" encoding="ebcdic-cp-us"?><html><body><p>Plain words</p></body></html>',
+    )
     yield "surrogates.json", b'{"a": "\\ud800 plain words \\udfff"}'
     yield "surrogates.html", b"<html><body><p>&#xD800; &#x110000; &#0; plain words</p></body></html>"
     yield "combining.txt", ("a" + "\u0301" * 500_000).encode()
@@ -64,7 +67,9 @@ def tables() -> Files:
     for name, sheet in {
         "dimension": words.replace("<sheetData>", '<dimension ref="A1:XFD1048576"/><sheetData>'),
         "far cell": words.replace('r="A1"', 'r="XFD1048576"'),
-        "no string": words.replace('t="inlineStr"', 't="s"').replace("<is><t>words</t></is>", "<v>999999999</v>"),
+        "no string": (
+            words.replace('t="inlineStr"', 't="s"').replace("<is><t>words</t></is>", "<v>999999999</v>")
+        ),
         "merged": words.replace(sheets, sheets + '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>'),
     }.items():
         yield f"{name}.xlsx", zip_bytes({**package("xlsx"), "xl/worksheets/sheet1.xml": sheet})

@@ -43,7 +43,9 @@ class ScriptedHub:
         Handler.hub = hub
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
         return self
 
@@ -105,7 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, tree: bool) -> None:
         """Say what the repository holds, as the hub's own client asks before it fetches a whole model."""
         files = sorted(self.hub.files.items())
-        rows = [{"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files]
+        rows = [
+            {"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files
+        ]
         held = [{"rfilename": n, "size": len(d), "lfs": self._stored(d)} for n, d in files]
         card = {"license": "apache-2.0"}
         told = {"id": self.hub.repo, "sha": self.hub.commit, "siblings": held, "cardData": card}
@@ -135,7 +139,9 @@ class _Handler(BaseHTTPRequestHandler):
             )
         else:
             etag = f'"{hashlib.sha256(data).hexdigest()}"'
-            self._head(200, {"Content-Length": str(len(data)), "ETag": etag, "X-Repo-Commit": self.hub.commit})
+            self._head(
+                200, {"Content-Length": str(len(data)), "ETag": etag, "X-Repo-Commit": self.hub.commit}
+            )
         body = data[start:] if self.command == "GET" else b""
         if self.hub.cut_after and self.command == "GET":
             self.wfile.write(body[: self.hub.cut_after.pop(0)])

@@ -14,7 +14,8 @@ async def build_library(folder: Path, texts: Mapping[str, str], name: str = "def
 
     Args:
         folder: an existing or new folder; files of the same name are overwritten.
-        texts: contents by file name; the ending decides between text formats as it does for a person's own files.
+        texts: contents by file name; the ending decides between text formats as it does for a person's own
+            files.
         name: library to index into; the home is the one that RAGWEAVE_HOME names.
     """
 

@@ -62,14 +62,15 @@ def pdf_bytes(
             drawn += f"q {x1 - x0} 0 0 {y1 - y0} {x0} {y0} cm /I{len(objects)} Do Q\n"
             data = pixels.tobytes().hex()
             objects.append(
-                f"<< /Type /XObject /Subtype /Image /Width {across} /Height {height} /ColorSpace /DeviceRGB "
-                f"/BitsPerComponent 8 /Filter /ASCIIHexDecode /Length {len(data)} >>\nstream\n{data}\nendstream"
+                f"<< /Type /XObject /Subtype /Image /Width {across} /Height {height} /ColorSpace /DeviceRGB"
+                f" /BitsPerComponent 8 /Filter /ASCIIHexDecode /Length {len(data)}"
+                f" >>\nstream\n{data}\nendstream"
             )
         objects.append(f"<< /Length {len(drawn.encode('cp1252'))} >>\nstream\n{drawn}endstream")
         kids.append(len(objects))
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {size[0]} {size[1]}] /Contents {len(objects) - 1} 0 R "
-            f"/Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> /XObject << {names}>> >> >>"
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {size[0]} {size[1]}] /Contents {len(objects) - 1} 0"
+            f" R /Resources << /Font << /F1 3 0 R /F2 4 0 R /F3 5 0 R >> /XObject << {names}>> >> >>"
         )
     objects[2] = f"<< /Type /Pages /Kids [{' '.join(f'{k} 0 R' for k in kids)}] /Count {len(kids)} >>"
     trailer = "/Root 1 0 R"
@@ -92,7 +93,9 @@ def pdf_bytes(
     return out.getvalue()
 
 
-def paragraph(lines: Sequence[str], top: float, *, left: float = 72, size: float = 11, font: str = "F1") -> list[Run]:
+def paragraph(
+    lines: Sequence[str], top: float, *, left: float = 72, size: float = 11, font: str = "F1"
+) -> list[Run]:
     """Set lines below each other with a leading of 1.2."""
     return [(left, top - n * size * 1.2, size, font, line) for n, line in enumerate(lines)]
 

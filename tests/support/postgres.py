@@ -95,7 +95,9 @@ class Postgres:
     def execute(self, statement: str, database: str = "postgres") -> list[tuple[object, ...]]:
         import psycopg
 
-        with psycopg.connect(f"host={self.folder} user=ragweave dbname={database}", autocommit=True) as connection:
+        with psycopg.connect(
+            f"host={self.folder} user=ragweave dbname={database}", autocommit=True
+        ) as connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 

@@ -41,9 +41,8 @@ class Call:
 class ScriptedChat(BaseChatModel):
     """A chat model with queued replies, or with a function that makes them.
 
-    A reply is a string, an AIMessage, a dict (a structured reply), a list of strings (the parts of a stream), or an
-    exception to be raised. A call for which no reply is left raises an AssertionError.
-    """
+    A reply is a string, an AIMessage, a dict (a structured reply), a list of strings (the parts of a stream),
+    or an exception to be raised. A call for which no reply is left raises an AssertionError."""
 
     replies: Sequence[Any] = ()
     """Replies in the order of the calls."""
@@ -84,10 +83,13 @@ class ScriptedChat(BaseChatModel):
         """Check that every reply was asked for and nothing else was.
 
         Raises:
-            AssertionError: if replies are left, or a call found none, even where the program caught that error.
+            AssertionError: if replies are left, or a call found none, even where the program caught that
+                error.
         """
         assert not self._unexpected, _complaint(self._unexpected[0])
-        assert not self._queue, f"{len(self._queue)} scripted replies were never asked for, first: {self._queue[0]!r}"
+        assert not self._queue, (
+            f"{len(self._queue)} scripted replies were never asked for, first: {self._queue[0]!r}"
+        )
 
     def with_structured_output(self, *schema: Any, **kwargs: Any) -> Runnable[Any, Any]:
         """Return a runnable that asks for a structured reply; who asks reads it."""

@@ -41,14 +41,17 @@ class Received:
     @property
     def prompt(self) -> str:
         """All messages as one text."""
-        return "\n\n".join(m["content"] if isinstance(m.get("content"), str) else str(m) for m in self.messages)
+        return "\n\n".join(
+            m["content"] if isinstance(m.get("content"), str) else str(m) for m in self.messages
+        )
 
 
 class ScriptedServer:
     """An OpenAI-compatible server with queued replies, or with a function that makes them.
 
-    A reply is a string, a dict (sent as JSON), a list of strings (the parts of a stream), or a `Fault`. It serves
-    `/v1/models`, `/v1/chat/completions` and `/v1/embeddings` on 127.0.0.1 while used as a context manager.
+    A reply is a string, a dict (sent as JSON), a list of strings (the parts of a stream), or a `Fault`. It
+    serves `/v1/models`, `/v1/chat/completions` and `/v1/embeddings` on 127.0.0.1 while used as a context
+    manager.
 
     Args:
         replies: replies in the order of the requests.
@@ -101,7 +104,9 @@ class ScriptedServer:
     def __enter__(self) -> ScriptedServer:
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.scripted = self
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         self._thread.start()
         return self
 
@@ -260,7 +265,10 @@ class _Handler(BaseHTTPRequestHandler):
         text = as_text(reply)
         message: dict[str, Any] = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": finish}
-        self._json(200, {**_head(request, "chat.completion"), "choices": [choice], "usage": self._usage(request, text)})
+        self._json(
+            200,
+            {**_head(request, "chat.completion"), "choices": [choice], "usage": self._usage(request, text)},
+        )
 
     def _stream(self, request: Received, reply: Any, finish: str = "stop") -> None:
         self.send_response(200)

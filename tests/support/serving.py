@@ -98,7 +98,9 @@ def parse_events(text: str) -> list[dict[str, Any]]:
     """Return server-sent events with their data, and their number as `id`."""
     found: list[dict[str, Any]] = []
     for block in text.replace("\r\n", "\n").split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":"))
+        fields = dict(
+            line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":")
+        )
         if "data" in fields:
             found.append({**json.loads(fields["data"]), "id": int(fields["id"])})
     return found
@@ -159,7 +161,9 @@ class Graph:
 
 
 @asynccontextmanager
-async def killed_at_the_end(*options: str, **environment: str) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
+async def killed_at_the_end(
+    *options: str, **environment: str
+) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
     """Serve the home of the test in a process of its own, which gets no chance to tidy up."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", *(options or ("--log", "none")),
@@ -184,7 +188,9 @@ async def killed_at_the_end(*options: str, **environment: str) -> AsyncIterator[
         await process.wait()
 
 
-async def events_until(client: httpx.AsyncClient, run: str, last: str, after: int = 0) -> list[dict[str, Any]]:
+async def events_until(
+    client: httpx.AsyncClient, run: str, last: str, after: int = 0
+) -> list[dict[str, Any]]:
     """Follow a run until it tells an event of the type `last`; come back where a connection ends, as a browser does."""
     events: list[dict[str, Any]] = []
     async with asyncio.timeout(60):

@@ -50,7 +50,11 @@ def script(**parts: Any) -> ScriptedChat:
     }
     count = len(TALK)
     default: dict[str, Any] = {
-        "rewrite": {"statement": "Somebody found the comet.", "scene": "a comet", "keywords": ["comet", "found"]},
+        "rewrite": {
+            "statement": "Somebody found the comet.",
+            "scene": "a comet",
+            "keywords": ["comet", "found"],
+        },
         "grade": {"verdicts": [{"n": n, "verdict": "relevant"} for n in range(1, count + 1)]},
         "generate": "The comet was found by Ada Ostrander in 1889 [1].",
         "choose": "B",

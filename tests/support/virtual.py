@@ -21,7 +21,9 @@ class Virtual(asyncio.SelectorEventLoop):
         self._selector.select = self._select
 
     def _select(self, timeout: float | None = None) -> Any:
-        found = self._look(min(0.05, 0.05 if timeout is None else timeout) if self._busy or timeout is None else 0)
+        found = self._look(
+            min(0.05, 0.05 if timeout is None else timeout) if self._busy or timeout is None else 0
+        )
         if not found and timeout and not self._busy:
             self.ahead += timeout
         return found

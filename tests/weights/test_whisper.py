@@ -41,7 +41,9 @@ def lecture(data_dir: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.data
-async def test_a_lecture_is_understood_found_and_quoted_without_a_doubt(lecture: Path, data_dir: Path) -> None:
+async def test_a_lecture_is_understood_found_and_quoted_without_a_doubt(
+    lecture: Path, data_dir: Path
+) -> None:
     report = await index([lecture.parent])
     assert (report.indexed, report.failed) == (1, [])
     heard = await clips()
@@ -52,12 +54,16 @@ async def test_a_lecture_is_understood_found_and_quoted_without_a_doubt(lecture:
     assert not [clip.locator for clip in heard if clip.locator.get("doubtful")]
     [best, *_] = await asearch("When was the term software engineering first used?")
     assert "NATO conference in 1968" in best["text"]
-    answer = await aask("When was the term software engineering first used?", context=Context(mode="extractive"))
+    answer = await aask(
+        "When was the term software engineering first used?", context=Context(mode="extractive")
+    )
     assert "1968" in answer.text and "perhaps wrongly" not in answer.text
 
 
 @pytest.mark.data
-async def test_it_hears_again_what_another_engine_heard(lecture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_it_hears_again_what_another_engine_heard(
+    lecture: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Old:
         name, label, longest, width = "old", "whisper", 28.0, 1
 
@@ -99,6 +105,8 @@ def test_a_file_that_is_not_what_was_fetched_is_told_and_thrown_away(home: Path,
     (home / "models").symlink_to(tmp_path / "torn")
     engine = asr()
     assert engine is not None
-    with pytest.raises(WeightsError, match=r"model\.bin .* does not have the sha256 .*`ragweave setup speech`"):
+    with pytest.raises(
+        WeightsError, match=r"model\.bin .* does not have the sha256 .*`ragweave setup speech`"
+    ):
         engine.check()
     assert not (folder / "model.bin").exists() and asr() is None

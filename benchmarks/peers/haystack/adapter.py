@@ -47,7 +47,9 @@ def index(store: Path, folder: Path) -> int:
     files = sorted(p for p in folder.rglob("*") if p.is_file())
     for suffix in {p.suffix for p in files}:
         given = [p for p in files if p.suffix == suffix]
-        made = CONVERTERS.get(suffix, TextFileToDocument)(store_full_path=True).run(sources=given)["documents"]
+        made = CONVERTERS.get(suffix, TextFileToDocument)(store_full_path=True).run(sources=given)[
+            "documents"
+        ]
         documents += [d for d in made if d.content]
     splitter = DocumentSplitter(split_by="word", split_length=200, split_overlap=20)
     splitter.warm_up() if hasattr(splitter, "warm_up") else None
@@ -70,7 +72,10 @@ class Asker:
 
     def search(self, question: str) -> list:
         vector = self.embedder.run(text=question)["embedding"]
-        lists = [self.lexical.run(query=question)["documents"], self.dense.run(query_embedding=vector)["documents"]]
+        lists = [
+            self.lexical.run(query=question)["documents"],
+            self.dense.run(query_embedding=vector)["documents"],
+        ]
         return self.joiner.run(documents=lists)["documents"]
 
     async def find(self, question: str) -> list[str]:

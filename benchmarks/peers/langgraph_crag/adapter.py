@@ -1,7 +1,7 @@
 """Corrective RAG as LangGraph's tutorial describes it: retrieve, grade each passage, rewrite where one fails, generate.
 
-The tutorial searches the web after a rewrite; no web is reached here, so the rewritten question searches the library
-again.
+The tutorial searches the web after a rewrite; no web is reached here, so the rewritten question searches the
+library again.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_
 setup_logger("lightrag", level="ERROR", enable_file_logging=False)
 
 
-async def complete(prompt: str, system_prompt: str = "", history_messages: list | None = None, **_: object) -> str:
+async def complete(
+    prompt: str, system_prompt: str = "", history_messages: list | None = None, **_: object
+) -> str:
     said = [{"role": "system", "content": system_prompt}] if system_prompt else []
     said += [*(history_messages or []), {"role": "user", "content": prompt}]
     reply = await CLIENT.chat.completions.create(model="desk", messages=said)
@@ -84,7 +86,9 @@ class Asker:
         self.rag = await made(self.store)
 
     async def find(self, question: str) -> list[str]:
-        data = await self.rag.aquery_data(question, QueryParam(mode="mix", chunk_top_k=10, enable_rerank=False))
+        data = await self.rag.aquery_data(
+            question, QueryParam(mode="mix", chunk_top_k=10, enable_rerank=False)
+        )
         return [c["file_path"] for c in data.get("data", {}).get("chunks", [])]
 
     async def ask(self, question: str, previous: list[str]) -> tuple[str, list[str]]:

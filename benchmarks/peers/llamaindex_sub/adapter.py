@@ -20,10 +20,13 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import QueryEngineTool
 
 JOINED = PromptTemplate(
-    "Answer the question from these parts alone, in its language, in one to three sentences. If they do not hold the "
-    "answer, reply with the single word UNKNOWN. Today is 2025-11-28.\n\n{context_str}\n\nQuestion: {query_str}"
+    "Answer the question from these parts alone, in its language, in one to three sentences. If they do not"
+    " hold the answer, reply with the single word UNKNOWN. Today is 2025-11-28.\n\n{context_str}\n\nQuestion:"
+    " {query_str}"
 )
-HELD = "notes, letters, price lists and minutes of a household, clubs, a museum and a vet's practice; articles"
+HELD = (
+    "notes, letters, price lists and minutes of a household, clubs, a museum and a vet's practice; articles"
+)
 
 
 class Asker:

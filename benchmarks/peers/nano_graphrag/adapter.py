@@ -1,6 +1,7 @@
 """nano-graphrag: its graph of entities and communities, mode `local`.
 
-It takes texts and keeps no names of files: each text begins with its file's, which is what an answer can cite.
+It takes texts and keeps no names of files: each text begins with its file's, which is what an answer can
+cite.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from nano_graphrag._utils import EmbeddingFunc
 from openai import AsyncOpenAI
 
 CLIENT = AsyncOpenAI(base_url=os.environ["PEER_URL"], api_key="peer", timeout=7_200)
-STYLE = "One to three sentences, each followed by the file that it rests on in square brackets, like [notes/a.md]"
+STYLE = (
+    "One to three sentences, each followed by the file that it rests on in square brackets, like [notes/a.md]"
+)
 
 
 class Fours:
@@ -89,7 +92,9 @@ class Asker:
         return list(dict.fromkeys(re.findall(r"File: (\S+)", told)))
 
     async def ask(self, question: str, previous: list[str]) -> tuple[str, list[str]]:
-        answer = await self.rag.aquery(" ".join([*previous, question]), QueryParam(mode="local", response_type=STYLE))
+        answer = await self.rag.aquery(
+            " ".join([*previous, question]), QueryParam(mode="local", response_type=STYLE)
+        )
         files = list(dict.fromkeys(re.findall(r"\[([^\[\]\s]+\.\w+)\]", answer)))
         for n, file in enumerate(files, 1):
             answer = answer.replace(f"[{file}]", f"[{n}]")

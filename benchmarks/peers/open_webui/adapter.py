@@ -37,7 +37,14 @@ class Asker:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        run = [str(Path(sys.executable).parent / "open-webui"), "serve", "--host", "127.0.0.1", "--port", str(port)]
+        run = [
+            str(Path(sys.executable).parent / "open-webui"),
+            "serve",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
         given = os.environ | SETTINGS | {"DATA_DIR": str(store.resolve())}
         with (store / "log").open("w") as log:
             atexit.register(subprocess.Popen(run, env=given, stdout=log, stderr=log, cwd=store).terminate)
@@ -49,7 +56,9 @@ class Asker:
     async def ready(self) -> None:
         while "Authorization" not in self.http.headers:
             try:
-                token = (await self.call("post", "v1/auths/signin", json={"email": "", "password": ""}))["token"]
+                token = (await self.call("post", "v1/auths/signin", json={"email": "", "password": ""}))[
+                    "token"
+                ]
                 self.http.headers["Authorization"] = f"Bearer {token}"
             except (httpx.TransportError, httpx.HTTPStatusError):
                 await asyncio.sleep(0.5)
@@ -62,7 +71,10 @@ class Asker:
         (self.store / "folder").write_text(str(folder))
         files = {p.relative_to(folder).as_posix(): p for p in sorted(folder.rglob("*")) if p.is_file()}
         data = {name.replace("/", "__"): p.read_bytes() for name, p in files.items()}
-        told = [{"filename": n, "checksum": hashlib.sha256(b).hexdigest(), "size": len(b)} for n, b in data.items()]
+        told = [
+            {"filename": n, "checksum": hashlib.sha256(b).hexdigest(), "size": len(b)}
+            for n, b in data.items()
+        ]
         sync, wait = f"v1/knowledge/{self.id}/sync", {"process_in_background": "false"}
         diff = await self.call("post", f"{sync}/diff", json={"manifest": [{**t, "path": ""} for t in told]})
         stale = [f["stale_file_id"] for f in diff["modified"]] + [f["file_id"] for f in diff["deleted"]]
@@ -80,14 +92,18 @@ class Asker:
 
     async def find(self, question: str) -> list[str]:
         asked = {"collection_names": [self.id], "query": question, "k": 10}
-        return self.files((await self.call("post", "v1/retrieval/query/collection", json=asked))["metadatas"][0])
+        return self.files(
+            (await self.call("post", "v1/retrieval/query/collection", json=asked))["metadatas"][0]
+        )
 
     async def ask(self, question: str, previous: list[str]) -> tuple[str, list[str]]:
         said = [{"role": "user", "content": p} for p in [*previous, question]]
         given = {"model": self.model, "messages": said, "files": [{"type": "collection", "id": self.id}]}
         reply = await self.call("post", "chat/completions", json=given | {"stream": False})
         read = self.files([m for s in reply.get("sources", []) for m in s["metadata"]])
-        return reply["choices"][0]["message"]["content"], list(dict.fromkeys(read))  # as its prompt numbers them
+        return reply["choices"][0]["message"]["content"], list(
+            dict.fromkeys(read)
+        )  # as its prompt numbers them
 
 
 async def index(store: Path, folder: Path) -> int:

@@ -64,7 +64,10 @@ class Asker:
     async def ask(self, question: str, previous: list[str]) -> tuple[str, list[str]]:
         found = self.search(" ".join([*previous, question]))  # SQLite's connection stays in its thread
         told = user([f"{Path(row['file']).name}\n{row['text']}" for row in found], question, previous)
-        messages = [{"role": "system", "content": re.sub(r"\s+", " ", SYSTEM)}, {"role": "user", "content": told}]
+        messages = [
+            {"role": "system", "content": re.sub(r"\s+", " ", SYSTEM)},
+            {"role": "user", "content": told},
+        ]
         reply = await MODEL.chat.completions.create(model="desk", messages=messages)
         return reply.choices[0].message.content or "", [row["file"] for row in found]
 

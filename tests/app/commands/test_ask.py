@@ -15,7 +15,9 @@ from ragweave.components.evidence import Sentence
 from ragweave.components.phrases import QUOTED
 
 
-def test_an_answer_names_its_sources_and_json_is_the_answer_object_and_nothing_else(main: Any, agent: Any) -> None:
+def test_an_answer_names_its_sources_and_json_is_the_answer_object_and_nothing_else(
+    main: Any, agent: Any
+) -> None:
     code, out, err = main("ask", "When was it lit?")
     assert (code, err) == (0, "")
     assert out == "It was lit in 1874. [1] ✓\n\nSources\n  [1] /notes/lighthouse.md, History  p1\n"
@@ -33,20 +35,29 @@ def test_a_trace_tells_the_steps_before_the_answer(main: Any, agent: Any) -> Non
 
 
 def test_quotes_stand_below_their_sources_as_they_arrive(main: Any, agent: Any) -> None:
-    quote = Sentence(text="Built in 1870. It was lit in 1874.", support="quoted", citations=(1,), marked=((18, 25),))
-    agent.answer = agent.answer.model_copy(update={"sentences": (quote,), "kind": "quotes", "notes": (QUOTED,)})
+    quote = Sentence(
+        text="Built in 1870. It was lit in 1874.", support="quoted", citations=(1,), marked=((18, 25),)
+    )
+    agent.answer = agent.answer.model_copy(
+        update={"sentences": (quote,), "kind": "quotes", "notes": (QUOTED,)}
+    )
     code, out, err = main("ask", "When was it lit?")
     assert (code, err) == (0, "")
-    assert out == (
-        f"[1] The lighthouse\n    /notes/lighthouse.md  p1\n    Built in 1870. It was lit in 1874.\n\n{QUOTED}\n"
+    assert (
+        out == "[1] The lighthouse\n    /notes/lighthouse.md  p1\n    Built in 1870. It was lit in"
+        f" 1874.\n\n{QUOTED}\n"
     )
     traced = main("ask", "When was it lit?", "--trace")[1]
-    assert traced.count("Built in 1870.") == 1 and traced.index("Checked the answer") < traced.index("Built in 1870.")
+    assert traced.count("Built in 1870.") == 1 and traced.index("Checked the answer") < traced.index(
+        "Built in 1870."
+    )
     assert Answer.model_validate_json(main("ask", "When was it lit?", "--json")[1]).sentences == (quote,)
 
 
 def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: Any) -> None:
-    agent.answer = Answer(question="Who?", text="I could not find it.", abstained=True, why="nothing found mentions it")
+    agent.answer = Answer(
+        question="Who?", text="I could not find it.", abstained=True, why="nothing found mentions it"
+    )
     code, out, _ = main("ask", "Who?")
     assert code == 3
     assert out == "I could not find it.\nWhy: nothing found mentions it\n"
@@ -58,7 +69,12 @@ def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
          "--graph", "crag", "--choice", "In 1874", "--choice", "In 1909")  # fmt: skip
     context = agent.options[0]["context"]
     assert context.choices == ("In 1874", "In 1909")
-    assert (context.library, context.mode, context.max_hops, context.sentences) == ("notes", "extractive", 1, 2)
+    assert (context.library, context.mode, context.max_hops, context.sentences) == (
+        "notes",
+        "extractive",
+        1,
+        2,
+    )
     assert context.rerank is False
     assert context.corpora == ("document", "paragraph")
     assert agent.options[0]["graph"] == "crag"
@@ -84,7 +100,11 @@ def test_consent_to_a_web_search_is_asked_and_passed_on_and_stopping_there_stops
 
 BAD: list[tuple[str, list[str], str]] = [
     ("empty question", ["ask", ""], "the question is empty"),
-    ("hops out of bounds", ["ask", "Q?", "--set", "max_hops=99"], "max_hops: input should be less than or equal to 10"),
+    (
+        "hops out of bounds",
+        ["ask", "Q?", "--set", "max_hops=99"],
+        "max_hops: input should be less than or equal to 10",
+    ),
     ("unknown knob", ["ask", "Q?", "--set", "temperature=1"], "temperature"),
     ("knob without a value", ["ask", "Q?", "--set", "rerank"], "KEY=VALUE"),
     ("missing library", ["ask", "Q?", "-l", "nowhere"], "nowhere"),
@@ -112,7 +132,9 @@ def test_bad_input_gets_one_line_and_exit_code_2(main: Any, argv: list[str], wor
 
 
 def test_bytes_that_are_no_text_are_no_question(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("what is \udcff\udcfe"))  # as a shell without a locale passes them
+    monkeypatch.setattr(
+        sys, "stdin", io.StringIO("what is \udcff\udcfe")
+    )  # as a shell without a locale passes them
     code, _, err = main("ask", "-")
     assert code == 2 and "is not UTF-8 text" in err
 
@@ -138,7 +160,13 @@ def test_search_lists_places_ids_and_the_lines_that_match(main: Any, stock: Any)
 
 def test_search_lists_a_passage_once_and_not_the_document_that_holds_it(main: Any, stock: Any) -> None:
     tides = " ".join(f"Tide {n} is high." for n in range(60))
-    stock({"ferry.md": f"# Ferry\n\n{tides}\n\n## Winter\n\nThe ferry sails at 7:10.\n\n## Fares\n\nA child pays 4."})
+    stock(
+        {
+            "ferry.md": (
+                f"# Ferry\n\n{tides}\n\n## Winter\n\nThe ferry sails at 7:10.\n\n## Fares\n\nA child pays 4."
+            )
+        }
+    )
     rows = json.loads(main("search", "When does the ferry sail in winter?", "--json")[1])
     assert {row["corpus"] for row in rows} == {"paragraph"} and len({row["id"] for row in rows}) == len(rows)
     assert sum("sails at 7:10" in row["text"] for row in rows) == 1 and len(rows) > 2

@@ -28,7 +28,9 @@ def notes(main: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_index_with_another_encoder_says_what_to_set(
+    main: Any, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Other:
         name, dim, max_words = "other:model", 200, 60
 
@@ -36,9 +38,15 @@ def test_index_with_another_encoder_says_what_to_set(main: Any, notes: Path, mon
             return normalise(embed.encoder("wordllama").texts(texts)[:, : self.dim])
 
     before = embed.encoder
-    monkeypatch.setattr(embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name))
+    monkeypatch.setattr(
+        embed, "encoder", lambda name=None: Other() if name == "other:model" else before(name)
+    )
     code, out, _ = main("index", "--embed", "other:model")
-    assert code == 0 and "has the encoder other:model now, and 2 vectors" in out and "RAGWEAVE_EMBED=other:model" in out
+    assert (
+        code == 0
+        and "has the encoder other:model now, and 2 vectors" in out
+        and "RAGWEAVE_EMBED=other:model" in out
+    )
     code, out, err = main("search", "ferry")
     assert code == 2 and "set RAGWEAVE_EMBED=other:model" in err
 
@@ -57,7 +65,9 @@ def test_the_doctor_repairs_every_library_and_says_what_it_made(main: Any, notes
 def watching(notes: Path) -> Iterator[subprocess.Popen[str]]:
     """A process that watches the notes and has read them once."""
     command = [sys.executable, "-m", "ragweave.app.cli", "index", "notes", "--watch", "--json"]
-    process = subprocess.Popen(command, cwd=notes.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=notes.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     try:
         assert json.loads(process.stdout.readline())["unchanged"] == 2
@@ -67,7 +77,9 @@ def watching(notes: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def test_watching_indexes_what_changes_and_leaves_politely(notes: Path, watching: subprocess.Popen[str]) -> None:
+def test_watching_indexes_what_changes_and_leaves_politely(
+    notes: Path, watching: subprocess.Popen[str]
+) -> None:
     (notes / "whales.txt").write_text("Whales pass in May.\n", encoding="utf-8")
     assert watching.stdout is not None and json.loads(watching.stdout.readline())["indexed"] == 1
     watching.send_signal(signal.SIGINT)
@@ -89,7 +101,9 @@ def test_watching_names_what_was_read_and_what_is_gone(notes: Path, home: Path) 
             process.kill()
 
 
-def test_watching_a_library_that_is_deleted_ends_with_a_sentence(main: Any, watching: subprocess.Popen[str]) -> None:
+def test_watching_a_library_that_is_deleted_ends_with_a_sentence(
+    main: Any, watching: subprocess.Popen[str]
+) -> None:
     assert main("library", "delete", "default", "--yes")[0] == 0
     out, err = watching.communicate(timeout=60)
     assert (out, watching.returncode, err.count("\n")) == ("", 2, 1)

@@ -27,14 +27,18 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     code, out, _ = main("doctor", "--json")
     found = areas(out)
     assert code == 0
-    assert {"python", "packages", "home", "libraries", "text encoder", "chat model", "web search"} <= set(found)
+    assert {"python", "packages", "home", "libraries", "text encoder", "chat model", "web search"} <= set(
+        found
+    )
     assert found["packages"]["state"] == "ok"
     assert found["chat model"]["state"] == "off"
     assert "ragweave setup chat" in found["chat model"]["remedy"]
     assert not home.exists(), "looking around must not leave anything behind"
 
 
-def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_device_is_told_and_one_that_is_not_there_is_bad(
+    main: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert "models compute on cpu" in areas(main("doctor", "--json")[1])["device"]["what"]
     monkeypatch.setenv("RAGWEAVE_DEVICE", "cuda")
@@ -45,7 +49,9 @@ def test_the_device_is_told_and_one_that_is_not_there_is_bad(main: Any, monkeypa
     assert "RAGWEAVE_DEVICE is cuda" in found["what"] and "auto or cpu" in found["remedy"]
 
 
-def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(main: Any, home: Path, tmp_path: Path) -> None:
+def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(
+    main: Any, home: Path, tmp_path: Path
+) -> None:
     (tmp_path / "a.md").write_text("# A\n\nThe harbour was built in 1874.\n")
     assert main("index", str(tmp_path / "a.md"), "--library", "newt")[0] == 0
     assert main("index", str(tmp_path / "a.md"))[0] == 0
@@ -78,7 +84,9 @@ def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
     main: Any, monkeypatch: pytest.MonkeyPatch, right: int | None, state: str, said: str, remedy: str
 ) -> None:
     async def known(model: Any) -> ExamResult | None:
-        return None if right is None else ExamResult(model="m", host="h", right=right, of=40, missed=("myth",))
+        return (
+            None if right is None else ExamResult(model="m", host="h", right=right, of=40, missed=("myth",))
+        )
 
     monkeypatch.setattr(exam, "known", known)
     with override(writer=ScriptedChat()):
@@ -86,7 +94,9 @@ def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
     assert found["state"] == state and said in found["what"] and found["remedy"].startswith(remedy)
 
 
-def test_what_was_learnt_of_a_chat_server_is_told(main: Any, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_learnt_of_a_chat_server_is_told(
+    main: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT", "anthropic:claude")
     remember(ways_file(home), "claude at anthropic", Ways(streamed=False, thinks=True))
     _, out, _ = main("doctor", "--json")

@@ -165,7 +165,9 @@ def test_each_kind_has_its_bar_with_the_time_left_once_it_has_a_pace(monkeypatch
     now[0] = 600.0
     watcher.event(Event("perceived", "b.md", "picture", done=1))
     watcher.event(Event("done", "c.png"))
-    lines = [line.split() for line in "texts 2/3, about 5 min left;pictures 2/4, about 10 min left".split(";")]
+    lines = [
+        line.split() for line in "texts 2/3, about 5 min left;pictures 2/4, about 10 min left".split(";")
+    ]
     out = Console(file=io.StringIO(), width=120)
     out.print(watcher.shown())
     assert isinstance(out.file, io.StringIO) and isinstance(err.file, io.StringIO)
@@ -194,7 +196,9 @@ def test_the_summary_counts_reasons_and_names_files_only_where_it_is_asked_to() 
         assert lines == expected if isinstance(expected, list) else len(lines) == expected + 1
 
 
-def test_a_folder_without_a_file_to_read_ends_with_a_sentence(main: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_folder_without_a_file_to_read_ends_with_a_sentence(
+    main: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
     (empty := tmp_path / "empty").mkdir()
     code, _, told = main("index", str(empty))
     assert code == 2 and "there is no file to read in" in told and str(empty) in told
@@ -210,7 +214,12 @@ def test_a_folder_without_a_file_to_read_ends_with_a_sentence(main: Any, tmp_pat
 
     monkeypatch.setattr("ragweave.corpora.ingest.walk.os.scandir", closed)
     code, _, told = main("index", str(empty))
-    assert code == 2 and "could not be read" in told and "Permission denied" in told and "right to read it" in told
+    assert (
+        code == 2
+        and "could not be read" in told
+        and "Permission denied" in told
+        and "right to read it" in told
+    )
 
 
 def test_a_run_after_which_all_files_are_gone_is_no_mistake(main: Any, tmp_path: Path) -> None:

@@ -64,13 +64,17 @@ class Fake:
     def __init__(self, **options: Any) -> None:
         self.opened.append(options)
         folder = options.get("specific_model_path")
-        assert folder is None or (Path(folder) / "onnx" / "model.onnx").read_bytes() == FILES["onnx/model.onnx"]
+        assert (
+            folder is None or (Path(folder) / "onnx" / "model.onnx").read_bytes() == FILES["onnx/model.onnx"]
+        )
 
     @classmethod
     def list_supported_models(cls) -> list[dict[str, Any]]:
         names = [offer.name for offer in offers.OFFERS if offer.source == "fastembed"]
         names += ["Qdrant/clip-ViT-B-32-text"]
-        return [{"model": n, "sources": {"hf": "owner/model"}, "model_file": "onnx/model.onnx"} for n in names]
+        return [
+            {"model": n, "sources": {"hf": "owner/model"}, "model_file": "onnx/model.onnx"} for n in names
+        ]
 
     def embed(self, rows: list[Any], batch_size: int) -> list[Any]:
         return [np.array([1.0, len(str(row)), 0.5]) for row in rows]
@@ -252,10 +256,14 @@ def test_an_encoder_is_written_once_every_library_has_its_vectors(
         assert main("index", str(tmp_path / "a.md"), "--library", library)[0] == 0
     asked = answers("1", True, False)
     out = main("setup", "encoder")[1]
-    assert asked[-1].startswith("Now?") and "Library newt: its 2 items are to be encoded again, in about " in out
+    assert (
+        asked[-1].startswith("Now?") and "Library newt: its 2 items are to be encoded again, in about " in out
+    )
     assert not user_file().exists() and main("search", "harbour")[0] == 0
     answers("1", True, True, True)
-    assert main("setup", "encoder")[0] == 0 and written()["RAGWEAVE_EMBED"] == f"fastembed:{SMALL}@{hub.commit}"
+    assert (
+        main("setup", "encoder")[0] == 0 and written()["RAGWEAVE_EMBED"] == f"fastembed:{SMALL}@{hub.commit}"
+    )
     assert main("search", "harbour")[0] == 0 and main("search", "harbour", "-l", "newt")[0] == 0
     assert main("setup", "encoder", "--remove", "--yes")[0] == 0
     assert main("search", "harbour", "-l", "newt")[0] == 0
@@ -267,7 +275,9 @@ def test_all_with_yes_takes_the_recommended_of_each_and_goes_on_where_one_fails(
     server.queue("ready", "blue")
     hub.files["model.bin"] = b"v" * 2_000
     code, out, err = main("setup", "--all", "--yes")
-    assert code == 2 and err.startswith("error: ") and "model.bin of owner/model" in err and err.count("\n") == 1
+    assert (
+        code == 2 and err.startswith("error: ") and "model.bin of owner/model" in err and err.count("\n") == 1
+    )
     assert "qwen3:4b says: blue (it was shown a blue picture)" in out
     assert {f"RAGWEAVE_{n}" for n in ("CHAT", "EMBED", "RERANK", "IMAGE_TEXT", "VISION")} <= written().keys()
     assert "RAGWEAVE_ASR" not in written()

@@ -54,7 +54,10 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
     code, out, err = main("setup", "--all", "--yes")
     assert code == 2 and "nothing can be had" not in out
     first, second = err.splitlines()
-    assert first == "error: packages are missing; install them with: pip install 'ragweave[local,fastembed,video]'."
+    assert (
+        first
+        == "error: packages are missing; install them with: pip install 'ragweave[local,fastembed,video]'."
+    )
     assert "start Ollama, then: ragweave setup vision --all" in second
     assert not user_file().exists()
 
@@ -81,28 +84,37 @@ def test_a_choice_whose_packages_are_missing_has_them_installed_after_a_yes(
     assert (code, "pip install 'ragweave[fastembed]'" in err) == ((0, False) if agreed else (2, True))
 
 
-def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     commands: list[list[str]] = []
 
     def ran(command: list[str], **options: Any) -> Any:
         commands.append(command)
-        return SimpleNamespace(returncode=len(commands) - 1, stderr="noise\nERROR: No matching distribution found.\n\n")
+        return SimpleNamespace(
+            returncode=len(commands) - 1, stderr="noise\nERROR: No matching distribution found.\n\n"
+        )
 
     monkeypatch.setattr(subprocess, "run", ran)
     extras.install(["local"])
     assert "-c" in commands[0] and commands[0][-1].startswith("xllamacpp")
     with pytest.raises(
-        Exception, match=r"pip could not install the packages \(No matching distribution found\)\. Install them with"
+        Exception,
+        match=r"pip could not install the packages \(No matching distribution found\)\. Install them with",
     ):
         extras.install(["local"])
 
 
 def test_the_extra_of_the_readme_brings_all_that_setup_needs() -> None:
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
     (joined,) = stated["models"]
     needed = {offer.extra for offer in OFFERS if offer.extra}
     assert needed <= set(joined.removeprefix("ragweave[").removesuffix("]").split(","))
-    assert "pip install -c constraints.txt '.[serve,models]'" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "pip install -c constraints.txt '.[serve,models]'" in (ROOT / "README.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_a_typed_name_of_a_provider_is_taken_and_anything_else_is_one_sentence(
@@ -165,9 +177,11 @@ def test_a_model_that_is_served_here_needs_no_address_and_one_that_is_not_is_nam
 
 @pytest.mark.parametrize("how", ["down", "page", "list"])
 def test_what_is_no_model_server_is_one_sentence(how: str, main: Any, server: ScriptedServer) -> None:
-    url = {"down": "http://127.0.0.1:9/v1", "page": server.base_url.replace("/v1", "/docs"), "list": server.base_url}[
-        how
-    ]
+    url = {
+        "down": "http://127.0.0.1:9/v1",
+        "page": server.base_url.replace("/v1", "/docs"),
+        "list": server.base_url,
+    }[how]
     server.pages = {"/v1/models": ["no", "list"]} if how == "list" else {}
     server.queue(*[Fault("html")] * 12)  # in each of the ways in which a server is asked
     code, _, err = main("setup", "chat", "--model", "qwen3:4b", "--url", url, "--yes")

@@ -29,7 +29,11 @@ PICTURE = (
 )
 TOOL = {
     "type": "function",
-    "function": {"name": "tide", "description": "Tell the tide.", "parameters": {"type": "object", "properties": {}}},
+    "function": {
+        "name": "tide",
+        "description": "Tell the tide.",
+        "parameters": {"type": "object", "properties": {}},
+    },
 }
 
 

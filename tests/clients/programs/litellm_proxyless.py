@@ -21,7 +21,9 @@ print(
             "chat": first.content,
             "stream": "".join(c.choices[0].delta.content or "" for c in stream),
             "citations": first.annotations[0]["url_citation"]["url"],
-            "follow-up": chat(turn("user", LIT), turn("assistant", first.content), turn("user", SAILS)).content,
+            "follow-up": chat(
+                turn("user", LIT), turn("assistant", first.content), turn("user", SAILS)
+            ).content,
             "file": chat(with_part(WHO, FILE_PART)).content,
             "picture": chat(with_part(LIT, IMAGE_PART)).content,
             "tools": chat(*TOOL_TURNS, turn("user", LIT), tools=[TOOL]).content,

@@ -1,9 +1,9 @@
 r"""Golden files: small samples of each format, and what is read of them.
 
-A golden file holds samples, each under a line `======== NAME behaviour`, then what is read of it under `--------`. A
-sample that is no plain text is written with the escapes of Python, a PDF as the place, size and font of each text with
-notes upon its page and changes to its bytes, and a zip as its parts. After a change that is meant, and whose difference
-was looked at:
+A golden file holds samples, each under a line `======== NAME behaviour`, then what is read of it under
+`--------`. A sample that is no plain text is written with the escapes of Python, a PDF as the place, size and
+font of each text with notes upon its page and changes to its bytes, and a zip as its parts. After a change
+that is meant, and whose difference was looked at:
 
     python -m ragweave.tests.corpora.formats.samples
 """
@@ -96,7 +96,9 @@ def said(parsed: Parsed) -> str:
     lines = [f"{name}: {getattr(parsed, name)}" for name in ("title", "author", "language", "url", "parted")]
     lines += [f"date: {parsed.date.isoformat()}"] if parsed.date else []
     lines = [line for line in lines if not line.endswith((": ", ": False"))]
-    lines += [f"warning: {warning}" for warning in parsed.warnings] + [f"hidden: {part}" for part in parsed.hidden]
+    lines += [f"warning: {warning}" for warning in parsed.warnings] + [
+        f"hidden: {part}" for part in parsed.hidden
+    ]
     for block in parsed.blocks:
         level = f" {block.level}" if block.level else ""
         date = f" of {block.date.isoformat()}" if block.date else ""
@@ -121,7 +123,9 @@ def record() -> None:
     """Write what is read now into the golden files."""
     with tempfile.TemporaryDirectory() as folder:
         for path, held in groupby(samples(), key=lambda sample: sample.golden):
-            texts = [f"======== {s.name} {s.behaviour}\n{s.source}--------\n{s.read(Path(folder))}" for s in held]
+            texts = [
+                f"======== {s.name} {s.behaviour}\n{s.source}--------\n{s.read(Path(folder))}" for s in held
+            ]
             path.write_text("".join(texts), encoding="utf-8")
 
 

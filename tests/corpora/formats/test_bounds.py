@@ -26,7 +26,9 @@ Write = Callable[..., Path]
 
 def test_a_cell_past_the_limit_of_the_parser_is_read(write: Write) -> None:
     parsed = parse(write("a.csv", "name,size\n" + "x" * 200_000 + ",1\nb,2\n"), "csv")
-    assert parsed.blocks[0].text.split("\n")[1:] == ["x" * 200_000 + " | 1", "b | 2"] and parsed.warnings == ()
+    assert (
+        parsed.blocks[0].text.split("\n")[1:] == ["x" * 200_000 + " | 1", "b | 2"] and parsed.warnings == ()
+    )
 
 
 def test_open_quotes_in_every_other_line_are_read_in_bounded_work(write: Write) -> None:
@@ -50,7 +52,9 @@ def test_deep_nesting_is_read_or_said(write: Write, unit: str) -> None:
 
 
 @pytest.mark.parametrize(("part", "text"), MANY.items(), ids=["pictures", "words", "deleted"])
-def test_a_paragraph_of_many_elements_takes_a_time_that_grows_with_them(write: Write, part: str, text: str) -> None:
+def test_a_paragraph_of_many_elements_takes_a_time_that_grows_with_them(
+    write: Write, part: str, text: str
+) -> None:
     path = write("a.html", f"<html><body><p>{part * 80_000}</p></body></html>")
     began = time.process_time()
     (block,) = parse(path, "html").blocks
@@ -72,7 +76,9 @@ def test_of_very_many_parts_the_rest_is_told(write: Write) -> None:
     assert "only the first 500 parts" in parsed.warnings[0]
 
 
-def test_mailboxes_are_bounded_and_what_was_left_out_is_told(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mailboxes_are_bounded_and_what_was_left_out_is_told(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(mbox, "MAX_MAILS", 40)
     made = mail()
     made.add_attachment(b"\x89PNG\r\n\x1a\n" + bytes(50), maintype="image", subtype="png", filename="p.png")
@@ -83,7 +89,18 @@ def test_mailboxes_are_bounded_and_what_was_left_out_is_told(write: Write, monke
     assert parsed.warnings[-1] == "21 more parts and attachments were not read" and len(parsed.warnings) == 21
 
 
-NUMBERS = ["41.50 EUR", "€ 41.50", "CHF 1'200.50", "12 %", "−5", "-3.5 °C", "(1,200)", "9 months", "78.-", "1 200,5 kg"]
+NUMBERS = [
+    "41.50 EUR",
+    "€ 41.50",
+    "CHF 1'200.50",
+    "12 %",
+    "−5",
+    "-3.5 °C",
+    "(1,200)",
+    "9 months",
+    "78.-",
+    "1 200,5 kg",
+]
 
 
 TEXTS = ["first", "20:00 to 7:00", "60–85", "3 of 4", "E11 b", "2025-06-29", "1,2,3", "(5", "€ 5 €"]
@@ -135,7 +152,11 @@ def test_deep_or_repeated_markup_is_read_and_keeps_its_words(unit: str) -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(["# ", "- ", "> ", "1. ", "", "", "    ", "| "]), st.lists(WORD, min_size=1)))
+    st.lists(
+        st.tuples(
+            st.sampled_from(["# ", "- ", "> ", "1. ", "", "", "    ", "| "]), st.lists(WORD, min_size=1)
+        )
+    )
 )
 def test_no_word_is_lost_and_every_span_points_at_its_line(drawn: list[tuple[str, list[str]]]) -> None:
     text = "\n\n".join(lead + " ".join(words) for lead, words in drawn)
@@ -149,7 +170,13 @@ def test_no_word_is_lost_and_every_span_points_at_its_line(drawn: list[tuple[str
 
 
 PARAGRAPH = {"kind": "paragraph", "text": "The pump is in the cellar."}
-CLIP = {"kind": "clip", "transcript": "Now we bleed the radiator.", "file": "rec/tour.mp4", "start": 61.5, "end": 118}
+CLIP = {
+    "kind": "clip",
+    "transcript": "Now we bleed the radiator.",
+    "file": "rec/tour.mp4",
+    "start": 61.5,
+    "end": 118,
+}
 
 
 def write_list(path: Path, *rows: dict[str, Any] | str) -> Path:
@@ -157,7 +184,9 @@ def write_list(path: Path, *rows: dict[str, Any] | str) -> Path:
     return path
 
 
-async def test_an_indexed_list_fills_every_corpus_and_is_searched_by_its_text(home: Path, tmp_path: Path) -> None:
+async def test_an_indexed_list_fills_every_corpus_and_is_searched_by_its_text(
+    home: Path, tmp_path: Path
+) -> None:
     (tmp_path / "docs").mkdir()
     write_list(
         tmp_path / "docs" / "list.jsonl",
@@ -186,7 +215,9 @@ def test_a_stored_path_that_leads_elsewhere_is_not_followed(beside: str) -> None
 
 @pytest.mark.parametrize("noted", [[0, 15, 30], [["x", "y"]], "x", [[1]], {"0": 1}])
 def test_frames_that_are_none_in_an_older_catalog_are_no_frames(noted: object) -> None:
-    item = Item("i", "clip", "s", "T", "A boat.", {"kind": "time", "start": 0.0, "end": 9.0}, meta={"frames": noted})
+    item = Item(
+        "i", "clip", "s", "T", "A boat.", {"kind": "time", "start": 0.0, "end": 9.0}, meta={"frames": noted}
+    )
     assert item.frames == [] and item.between(2.0, 4.0) is not None and "image" not in item.during(2.0, 4.0)
 
 
@@ -200,7 +231,9 @@ _field = st.sampled_from("kind text caption file start end date heading id meta 
 
 
 @given(st.lists(st.dictionaries(_field, _json), max_size=4))
-def test_no_row_however_strange_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, rows: Any) -> None:
+def test_no_row_however_strange_breaks_the_reader(
+    tmp_path_factory: pytest.TempPathFactory, rows: Any
+) -> None:
     path = write_list(tmp_path_factory.mktemp("x") / "l.jsonl", PARAGRAPH, *rows)
     found = parse(path, "items")
     assert len(found.records) + sum(w.startswith("line") for w in found.warnings) == len(rows) + 1

@@ -13,7 +13,9 @@ Make = Callable[..., Any]
 
 def form(texts: Sequence[Run], fields: Sequence[str]) -> bytes:
     """Write a page with the fields of a form."""
-    held = "".join(f"{n} 0 obj << /Type /Annot /Subtype /Widget {f} >> endobj\n" for n, f in enumerate(fields, 40))
+    held = "".join(
+        f"{n} 0 obj << /Type /Annot /Subtype /Widget {f} >> endobj\n" for n, f in enumerate(fields, 40)
+    )
     named = " ".join(f"{n} 0 R" for n in range(40, 40 + len(fields)))
     changes = (
         ("/MediaBox", f"/Annots [{named}] /MediaBox"),
@@ -39,8 +41,12 @@ def test_the_sign_of_a_box_stands_at_its_label(write: Make) -> None:
 
 def test_boxes_in_columns_stand_in_the_cells_of_their_rows(write: Make) -> None:
     rows = [(700, ("yes", "no", "unknown")), (680, ("red", "green", "blue")), (660, ("one", "two", "three"))]
-    texts: list[Run] = [(72 + 100 * n, y, 11, "F1", word) for y, words in rows for n, word in enumerate(words)]
-    fields = [button(f"{y}.{n}", 58 + 100 * n, y - 1, n == i) for i, (y, _) in enumerate(rows) for n in range(3)]
+    texts: list[Run] = [
+        (72 + 100 * n, y, 11, "F1", word) for y, words in rows for n, word in enumerate(words)
+    ]
+    fields = [
+        button(f"{y}.{n}", 58 + 100 * n, y - 1, n == i) for i, (y, _) in enumerate(rows) for n in range(3)
+    ]
     [table] = parse(write("a.pdf", form(texts, fields))).blocks
     assert table.text == "☒ yes | ☐ no | ☐ unknown\n☐ red | ☒ green | ☐ blue\n☐ one | ☐ two | ☒ three"
 
@@ -54,7 +60,10 @@ def test_a_box_without_a_line_near_has_its_name(write: Make) -> None:
 def test_the_chosen_entries_of_a_list_are_read_as_they_are_shown(write: Make) -> None:
     fields = [
         "/FT /Ch /Ff 131072 /T (colour) /V (R) /Opt [[(R) (Red paint)] [(B) (Blue)]] /Rect [120 600 220 620]",
-        "/FT /Ch /T (tools) /V [(a) (c)] /Opt [[(a) (Axe)] [(b) (Bow)] [(c) (Crowbar)]] /Rect [120 500 220 560]",
+        (
+            "/FT /Ch /T (tools) /V [(a) (c)] /Opt [[(a) (Axe)] [(b) (Bow)] [(c) (Crowbar)]] /Rect [120 500"
+            " 220 560]"
+        ),
     ]
     parsed = parse(write("a.pdf", form([(72, 700, 11, "F1", "An order.")], fields)))
     assert [b.text for b in parsed.blocks] == ["An order.", "colour: Red paint", "tools: Axe, Crowbar"]

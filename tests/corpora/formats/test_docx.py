@@ -37,7 +37,9 @@ def test_headings_lists_tables_and_properties(document: Document, tmp_path: Path
     document.add_paragraph("one", style="List Bullet")
     document.add_paragraph("two", style="List Number")
     table = document.add_table(rows=2, cols=2)
-    for cell, text in zip([c for r in table.rows for c in r.cells], ["Place", "Height", "Fundy", "16 m"], strict=True):
+    for cell, text in zip(
+        [c for r in table.rows for c in r.cells], ["Place", "Height", "Fundy", "16 m"], strict=True
+    ):
         cell.text = text
     document.add_heading("Neap", 2)
     document.add_paragraph("They are low.")
@@ -73,7 +75,11 @@ def test_headers_footers_and_comments_are_read(document: Document, tmp_path: Pat
 
 
 def test_a_comment_stands_under_the_heading_that_it_is_on(document: Document, tmp_path: Path) -> None:
-    for heading, text, style in (("Rent", "It is 500.", None), ("Pets", "Dogs", "List Bullet"), ("Keys", "Two.", None)):
+    for heading, text, style in (
+        ("Rent", "It is 500.", None),
+        ("Pets", "Dogs", "List Bullet"),
+        ("Keys", "Two.", None),
+    ):
         document.add_heading(heading, 1)
         told = document.add_paragraph(text, style)
         document.add_comment(told.runs, text=f"Still so for {heading}?", author="Bo")

@@ -79,11 +79,19 @@ def test_hostile_parts_are_refused(write: Write, kind: str, body: str | bytes, w
     ("kind", "name", "body", "why"),
     [
         *((kind, "media/x.bin", BOMB, "would unpack") for kind in MAIN),
-        *(("docx", name, "x", "leads outside") for name in ("../../evil", "/etc/evil", "a\\..\\..\\evil", "C:/evil")),
-        *((kind, "META-INF/manifest.xml", "<m:encryption-data/>", "password") for kind in ("odt", "ods", "odp")),
+        *(
+            ("docx", name, "x", "leads outside")
+            for name in ("../../evil", "/etc/evil", "a\\..\\..\\evil", "C:/evil")
+        ),
+        *(
+            (kind, "META-INF/manifest.xml", "<m:encryption-data/>", "password")
+            for kind in ("odt", "ods", "odp")
+        ),
     ],
 )
-def test_hostile_packages_are_refused(write: Write, kind: str, name: str, body: str | bytes, why: str) -> None:
+def test_hostile_packages_are_refused(
+    write: Write, kind: str, name: str, body: str | bytes, why: str
+) -> None:
     with pytest.raises(SourceError, match=why):
         parse(write(f"a.{kind}", zip_bytes({MAIN[kind]: "<x/>", name: body})), kind)
 

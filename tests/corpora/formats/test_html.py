@@ -12,9 +12,13 @@ from ragweave.corpora.formats.epub import parse as parse_book
 from ragweave.corpora.formats.html import page
 from ragweave.tests.support.zips import zip_bytes
 
-LONG = f"<p>{'The harbour of Skerry Holm lies on the north side of the island and is open all year. ' * 5}</p>"
+LONG = (
+    f"<p>{'The harbour of Skerry Holm lies on the north side of the island and is open all year. ' * 5}</p>"
+)
 FOUND = "The crack in the pier was found on 3 May"
-LINKS = "<ul><li><a href='a'>The tides of the north</a></li><li><a href='b'>The lamps of the mole</a></li></ul>"
+LINKS = (
+    "<ul><li><a href='a'>The tides of the north</a></li><li><a href='b'>The lamps of the mole</a></li></ul>"
+)
 
 
 def read(body: str) -> Parsed:
@@ -84,11 +88,15 @@ def test_boxes_lists_and_fields_say_what_they_hold() -> None:
 
 
 def test_a_button_that_opens_a_part_is_its_heading() -> None:
-    assert read("<h2><button>Opening hours</button></h2><p>Nine to five.</p>").blocks[0].text == "Opening hours"
+    assert (
+        read("<h2><button>Opening hours</button></h2><p>Nine to five.</p>").blocks[0].text == "Opening hours"
+    )
 
 
 def test_formulas_are_read_as_their_page_writes_them() -> None:
-    found = read('<p>So <math alttext="E=mc^2"><mi>E</mi></math>, <math><mi>a</mi><mo>≤</mo><mn>4</mn></math>.</p>')
+    found = read(
+        '<p>So <math alttext="E=mc^2"><mi>E</mi></math>, <math><mi>a</mi><mo>≤</mo><mn>4</mn></math>.</p>'
+    )
     assert text(found) == "So E=mc^2, a≤4."
 
 
@@ -97,12 +105,18 @@ def test_a_chapter_of_a_book_is_read_whatever_its_kind_is_declared_to_be(
 ) -> None:
     rootfile = '<rootfile full-path="c.opf"/>'
     parts = {
-        "META-INF/container.xml": f'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">{rootfile}'
-        "</container>",
-        "c.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
-        '<item id="a" href="a.xml" media-type="application/xml"/><item id="b" href="b.bin" media-type="x/y"/>'
-        '</manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>',
-        "a.xml": f'<html xmlns="http://www.w3.org/1999/xhtml"><body><header><p>{FOUND}.</p></header>{LONG}</body></html>',
+        "META-INF/container.xml": (
+            f'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">{rootfile}</container>'
+        ),
+        "c.opf": (
+            '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xml"'
+            ' media-type="application/xml"/><item id="b" href="b.bin"'
+            ' media-type="x/y"/></manifest><spine><itemref idref="a"/><itemref idref="b"/></spine></package>'
+        ),
+        "a.xml": (
+            "<html"
+            f' xmlns="http://www.w3.org/1999/xhtml"><body><header><p>{FOUND}.</p></header>{LONG}</body></html>'
+        ),
         "b.bin": "0101",
     }
     book = parse_book(write("a.epub", zip_bytes(parts)))
@@ -110,8 +124,11 @@ def test_a_chapter_of_a_book_is_read_whatever_its_kind_is_declared_to_be(
     assert book.warnings == ("the part b.bin was not read: it is no page",)
 
 
-@pytest.mark.parametrize("font", ['<font face="Wingdings">{}</font>', "<span style='font-family:Wingdings'>{}</span>"])
+@pytest.mark.parametrize(
+    "font", ['<font face="Wingdings">{}</font>', "<span style='font-family:Wingdings'>{}</span>"]
+)
 def test_letters_of_a_font_of_pictures_are_read_as_what_they_show(font: str) -> None:
-    assert text(read(f"<p>{font.format('þ')} insured, {font.format('o')} retired, <b>þing</b></p>")) == (
-        "☑ insured, ☐ retired, þing"
+    assert (
+        text(read(f"<p>{font.format('þ')} insured, {font.format('o')} retired, <b>þing</b></p>"))
+        == "☑ insured, ☐ retired, þing"
     )

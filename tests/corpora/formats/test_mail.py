@@ -16,16 +16,16 @@ from ragweave.models.errors import SourceError
 
 Write = Callable[[str, str | bytes], Path]
 LONG = (
-    "The pier was rebuilt in the year 1998 by the harbour board, and Ada Tamm paid nine thousand crowns for the planks "
-    "that came from the north by ship."
+    "The pier was rebuilt in the year 1998 by the harbour board, and Ada Tamm paid nine thousand crowns for"
+    " the planks that came from the north by ship."
 )
 OTHER = (
-    "Dear Boris, sheep and wool are sold by weight at noon on every Friday of that long month of rain, as my uncle "
-    "says, who keeps them inland."
+    "Dear Boris, sheep and wool are sold by weight at noon on every Friday of that long month of rain, as my"
+    " uncle says, who keeps them inland."
 )
 EVENT = (
-    "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nDTSTART:20240307T140000Z\r\nSUMMARY:Pier inspection\r\n"
-    "LOCATION:Shed nine\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nDTSTART:20240307T140000Z\r\nSUMMARY:Pier"
+    " inspection\r\nLOCATION:Shed nine\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 )
 
 
@@ -42,7 +42,9 @@ def said(write: Write, message: EmailMessage) -> str:
     return "\n".join(b.text for b in parse(write("a.eml", message.as_bytes())).blocks[1:])
 
 
-@pytest.mark.parametrize("stub", ["This message needs an HTML reader.", "\u00a0", "https://x.example/1", LONG[:60]])
+@pytest.mark.parametrize(
+    "stub", ["This message needs an HTML reader.", "\u00a0", "https://x.example/1", LONG[:60]]
+)
 def test_a_page_that_says_more_than_the_plain_text_is_read(write: Write, stub: str) -> None:
     assert said(write, mail(stub, f"<p>{LONG}</p>")) == LONG
 
@@ -94,7 +96,9 @@ def test_a_saved_page_is_read_without_its_styles_and_frames(write: Write) -> Non
         "Content-Type: text/css\nContent-Location: cid:x\n\n.secret { color: red }",
         "Content-Type: text/html\nContent-Location: https://ads.example/\n\n<p>Cheap anchors</p>",
     ]
-    head = 'From: <Saved>\nSubject: Pier\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="B"\n\n'
+    head = (
+        'From: <Saved>\nSubject: Pier\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="B"\n\n'
+    )
     found = parse(write("a.mht", head + "".join(f"--B\n{part}\n" for part in parts) + "--B--\n"))
     assert [b.text for b in found.blocks[1:]] == ["Pier", "The pier is long."]
     assert found.warnings == ("1 frame inside the page was left out",)
@@ -137,7 +141,10 @@ def test_pictures_that_are_attached_are_held_for_the_reader_of_pictures(write: W
 
 @pytest.mark.parametrize(
     ("part", "what", "remedy"),
-    [("__substg1.0_0037001F", "message of Outlook", "save it as .eml"), ("EncryptedPackage", "password", "password")],
+    [
+        ("__substg1.0_0037001F", "message of Outlook", "save it as .eml"),
+        ("EncryptedPackage", "password", "password"),
+    ],
 )
 def test_a_compound_file_is_named_for_what_it_holds(write: Write, part: str, what: str, remedy: str) -> None:
     body = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 100_000 + part.encode("utf-16-le") + b"\0" * 600

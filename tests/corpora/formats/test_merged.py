@@ -24,7 +24,14 @@ CELLS = [
     ["", "30", "31", ""],
     ["Total", "", "44", ""],
 ]
-MERGED = [((0, 0), (1, 0)), ((0, 1), (0, 2)), ((0, 3), (1, 3)), ((2, 0), (3, 0)), ((2, 3), (3, 3)), ((4, 0), (4, 1))]
+MERGED = [
+    ((0, 0), (1, 0)),
+    ((0, 1), (0, 2)),
+    ((0, 3), (1, 3)),
+    ((2, 0), (3, 0)),
+    ((2, 3), (3, 3)),
+    ((4, 0), (4, 1)),
+]
 READ = [
     "Floor | Members 2023 | Members 2024 | Keeper",
     "1st | 12 | 13 | Ada",
@@ -65,7 +72,9 @@ def test_merged_cells_of_a_sheet_keep_their_columns_below_a_title(tmp_path: Path
         made.active.append([int(c) if c.isdigit() and len(c) < 3 else c or None for c in row])
     made.active.merge_cells("A1:D1")
     for (top, left), (bottom, right) in MERGED:
-        made.active.merge_cells(start_row=top + 3, end_row=bottom + 3, start_column=left + 1, end_column=right + 1)
+        made.active.merge_cells(
+            start_row=top + 3, end_row=bottom + 3, start_column=left + 1, end_column=right + 1
+        )
     made.save(tmp_path / "a.xlsx")
     _, title, table = parse(tmp_path / "a.xlsx", "xlsx").blocks
     assert title.text == "The club\nAs of: May"
@@ -73,7 +82,9 @@ def test_merged_cells_of_a_sheet_keep_their_columns_below_a_title(tmp_path: Path
     assert [s.line for s in table.spans] == [3, 5, 6, 7]
 
 
-def test_a_merged_number_of_a_sheet_counts_once_and_empty_rows_under_a_merged_text_stay_empty(tmp_path: Path) -> None:
+def test_a_merged_number_of_a_sheet_counts_once_and_empty_rows_under_a_merged_text_stay_empty(
+    tmp_path: Path,
+) -> None:
     made = openpyxl.Workbook()
     for row in (["Name", "Room", "Deposit"], ["Ada", "Elm", 300], ["Ben"], [], ["Cleo", "Oak", 200]):
         made.active.append(row)
@@ -108,7 +119,9 @@ def test_columns_of_a_page_that_hold_signs_or_space_close_up_below_heads_of_two_
         f"{head('Sales')}{amount('1,370')}{space}{amount('940')}",
         f"{head('Interest, net')}{loss('17')}{space}{loss('32')}",
     ]
-    (tmp_path / "a.html").write_text(f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>", encoding="utf-8")
+    (tmp_path / "a.html").write_text(
+        f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>", encoding="utf-8"
+    )
     (table,) = parse(tmp_path / "a.html", "html").blocks
     assert (table.level, table.text.split("\n")) == (
         1,

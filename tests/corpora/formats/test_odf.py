@@ -79,10 +79,14 @@ def test_a_text_has_headings_lists_tables_notes_comments_and_properties(tmp_path
     assert paragraphs("s", "/a.odt", parsed)[-1].heading == ("1. Harbour", "1.1. Ships")
 
 
-def test_a_workbook_has_a_table_for_each_sheet_with_row_numbers_and_none_for_hidden_ones(tmp_path: Path) -> None:
+def test_a_workbook_has_a_table_for_each_sheet_with_row_numbers_and_none_for_hidden_ones(
+    tmp_path: Path,
+) -> None:
     made = odfdo.Document("spreadsheet")
     made.body.clear()
-    made.body.append(table("Fares", ["Route", "Adult", "Since"], [], ["Skerry", 7.5, date(2024, 3, 1)], ["Ness", 12]))
+    made.body.append(
+        table("Fares", ["Route", "Adult", "Since"], [], ["Skerry", 7.5, date(2024, 3, 1)], ["Ness", 12])
+    )
     made.body.append(table("Secret", ["orders"]))
     made.set_table_displayed("Secret", False)
     parsed = read(made, tmp_path / "a.ods")
@@ -102,7 +106,9 @@ def test_slides_have_their_titles_texts_in_order_and_notes(tmp_path: Path) -> No
     slide = odfdo.DrawPage("one", name="one")
     for text, x, y in (("below", "2cm", "9cm"), ("right", "12cm", "40mm"), ("left", "2cm", "4cm")):
         slide.append(Frame.text_frame(text, size=("5cm", "3cm"), position=(x, y)))
-    slide.append(Frame.text_frame("Tides", size=("9cm", "1cm"), position=("1cm", "15cm"), presentation_class="title"))
+    slide.append(
+        Frame.text_frame("Tides", size=("9cm", "1cm"), position=("1cm", "15cm"), presentation_class="title")
+    )
     notes = "<draw:frame><draw:text-box><text:p>Speak slowly.</text:p></draw:text-box></draw:frame>"
     slide.append(Element.from_tag(f"<presentation:notes>{notes}</presentation:notes>"))
     made.body.append(slide)
@@ -122,7 +128,8 @@ def test_slides_have_their_titles_texts_in_order_and_notes(tmp_path: Path) -> No
 def test_text_that_nobody_sees_and_deleted_text_are_left_out(write: Write) -> None:
     looks = ("text:display='none'", "fo:font-size='1pt'", "fo:color='#ffffff'")
     styles = "".join(
-        f'<style:style style:name="s{n}"><style:text-properties {look}/></style:style>' for n, look in enumerate(looks)
+        f'<style:style style:name="s{n}"><style:text-properties {look}/></style:style>'
+        for n, look in enumerate(looks)
     )
     spans = "".join(f'<text:span text:style-name="s{n}">hidden {n}</text:span>' for n in range(3))
     body = "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
@@ -160,7 +167,9 @@ def item(text: str, inner: str = "") -> str:
 
 def test_lists_have_their_numbers_and_go_on_where_they_say_so(write: Write) -> None:
     inner = f"<text:list>{item('monthly')}{item('yearly')}</text:list>"
-    body = f'<text:list text:style-name="L">{item("Term")}{item("Rent", inner)}</text:list><text:p>then</text:p>'
+    body = (
+        f'<text:list text:style-name="L">{item("Term")}{item("Rent", inner)}</text:list><text:p>then</text:p>'
+    )
     body += f'<text:list text:style-name="L" text:continue-numbering="true">{item("End")}</text:list>'
     body += f'<text:list text:style-name="L">{item("Anew")}</text:list>'
     parsed = parse(write("a.odt", zip_bytes(packed("text", body, numbering("1", "a")))), "odt")
@@ -180,15 +189,18 @@ def test_lists_have_their_numbers_and_go_on_where_they_say_so(write: Write) -> N
         ('<form:radio form:id="c" form:label="yes" form:current-selected="true"/>', "☒ yes"),
         ('<form:text form:id="c" form:current-value="Ada"/>', "Ada"),
         (
-            '<form:listbox form:id="c"><form:option form:label="Oslo"/>'
-            '<form:option form:label="Bergen" form:selected="true"/></form:listbox>',
+            (
+                '<form:listbox form:id="c"><form:option form:label="Oslo"/>'
+                '<form:option form:label="Bergen" form:selected="true"/></form:listbox>'
+            ),
             "Bergen",
         ),
     ],
 )
 def test_controls_of_forms_say_what_is_entered(write: Write, control: str, text: str) -> None:
     body = (
-        f'<office:forms><form:form>{control}</form:form></office:forms><text:p>Form: <draw:control draw:control="c"/>'
+        f"<office:forms><form:form>{control}</form:form></office:forms><text:p>Form: <draw:control"
+        ' draw:control="c"/>'
     )
     parsed = parse(write("a.odt", zip_bytes(packed("text", f"{body}</text:p>"))), "odt")
     assert [b.text for b in parsed.blocks] == [f"Form: {text}"]
@@ -207,11 +219,17 @@ def test_fields_from_word_and_symbols_are_read(write: Write) -> None:
 
 def test_a_sheet_has_its_comments_boxes_and_leading_zeros(write: Write) -> None:
     cells = (
-        '<table:table-cell office:value-type="float" office:value="501"><office:annotation><text:p>Old?</text:p>'
-        "</office:annotation><text:p>00501</text:p></table:table-cell>"
-        '<table:table-cell office:value-type="string"><text:p>Quay</text:p>'
-        "<draw:frame><draw:text-box><text:p>In a box</text:p></draw:text-box></draw:frame></table:table-cell>"
+        '<table:table-cell office:value-type="float"'
+        ' office:value="501"><office:annotation><text:p>Old?</text:p></office:annotation>'
+        "<text:p>00501</text:p></table:table-cell><table:table-cell"
+        ' office:value-type="string"><text:p>Quay</text:p><draw:frame><draw:text-box><text:p>In a'
+        " box</text:p></draw:text-box></draw:frame></table:table-cell>"
     )
     body = f'<table:table table:name="S"><table:table-row>{cells}</table:table-row></table:table>'
     parsed = parse(write("a.ods", zip_bytes(packed("spreadsheet", body))), "ods")
-    assert [b.text for b in parsed.blocks] == ["S", "00501 | Quay", "Comment by a reader on A1: Old?", "In a box"]
+    assert [b.text for b in parsed.blocks] == [
+        "S",
+        "00501 | Quay",
+        "Comment by a reader on A1: Old?",
+        "In a box",
+    ]

@@ -155,7 +155,10 @@ def test_sheets_give_tables_under_their_names_with_row_numbers(book: Path) -> No
         (
             "table",
             1,
-            "Place | Height | Day | Spring\nFundy | 16 | 2021-02-03 | True\nBrest | 7.5 | 2021-02-04T05:06:00",
+            (
+                "Place | Height | Day | Spring\nFundy | 16 | 2021-02-03 | True\nBrest | 7.5 |"
+                " 2021-02-04T05:06:00"
+            ),
             [1, 2, 4],
         ),
         ("heading", 1, "Notes", []),
@@ -173,7 +176,9 @@ def test_hidden_sheets_are_left_out_and_named(book: Path, state: str) -> None:
     assert parsed.warnings == ("hidden sheets were left out: Notes; show them in a spreadsheet program",)
 
 
-def test_a_long_sheet_is_read_to_its_limit_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_sheet_is_read_to_its_limit_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(xlsx, "MAX_ROWS", 50)
     parsed = parse(sheet_of(tmp_path / "a.xlsx", *([f"row {n}", n] for n in range(80))), "xlsx")
     assert parsed.blocks[1].text.count("\n") == 49
@@ -200,7 +205,9 @@ def test_an_office_file_cut_anywhere_is_refused_with_a_sentence(
 
 
 def test_percent_and_currency_of_a_number_format_are_part_of_its_cell(tmp_path: Path) -> None:
-    path = sheet_of(tmp_path / "a.xlsx", ["Fund", "Share", "Paid", "Owed", "Count"], ["Harbour", 0.125, 41.5, 1200, 7])
+    path = sheet_of(
+        tmp_path / "a.xlsx", ["Fund", "Share", "Paid", "Owed", "Count"], ["Harbour", 0.125, 41.5, 1200, 7]
+    )
     book = openpyxl.load_workbook(path)
     for place, shown in (("B2", "0.0%"), ("C2", "#,##0.00 [$€-407]"), ("D2", '"$"#,##0'), ("E2", "0")):
         book.active[place].number_format = shown
@@ -208,12 +215,18 @@ def test_percent_and_currency_of_a_number_format_are_part_of_its_cell(tmp_path: 
     assert parse(path, "xlsx").blocks[-1].text.split("\n")[1] == "Harbour | 12.5% | 41.5 € | 1200 $ | 7"
 
 
-def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_every_group(tmp_path: Path) -> None:
+def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_every_group(
+    tmp_path: Path,
+) -> None:
     people = [[f"Person {n}", 500 + n, 20 + n % 30, "yes" if n % 3 else None] for n in range(200)]
     above: list[list[object]] = [["Members of the rowing club Seagull"], ["As of:", date(2026, 5, 1)], []]
     path = sheet_of(tmp_path / "a.xlsx", *above, ["Name", "Locker", "Fee", "Paid"], *people)
     parsed = parse(path, "xlsx")
-    assert [(b.kind, b.level, b.line) for b in parsed.blocks] == [("heading", 1, 0), ("text", 0, 1), ("table", 1, 4)]
+    assert [(b.kind, b.level, b.line) for b in parsed.blocks] == [
+        ("heading", 1, 0),
+        ("text", 0, 1),
+        ("table", 1, 4),
+    ]
     assert parsed.blocks[1].text == "Members of the rowing club Seagull\nAs of: 2026-05-01"
     first, *items = paragraphs("s", str(path), parsed)
     assert "\n\nName | Locker | Fee | Paid\nPerson 0 | 500" in first.text
@@ -224,7 +237,14 @@ def test_what_stands_above_the_heads_of_a_sheet_is_text_and_they_stand_above_eve
 
 
 def test_a_second_table_of_a_sheet_has_heads_of_its_own(tmp_path: Path) -> None:
-    rows: list[list[object]] = [["Room", "Area"], ["Hall", 9], [], ["Pipe", "Length"], ["Copper", 22], ["Steel", 31]]
+    rows: list[list[object]] = [
+        ["Room", "Area"],
+        ["Hall", 9],
+        [],
+        ["Pipe", "Length"],
+        ["Copper", 22],
+        ["Steel", 31],
+    ]
     blocks = parse(sheet_of(tmp_path / "a.xlsx", *rows), "xlsx").blocks[1:]
     assert [b.text for b in blocks] == ["Room | Area\nHall | 9", "Pipe | Length\nCopper | 22\nSteel | 31"]
     assert [(b.level, b.line) for b in blocks] == [(1, 1), (1, 4)]
@@ -234,7 +254,10 @@ def test_a_second_table_of_a_sheet_has_heads_of_its_own(tmp_path: Path) -> None:
     ("rows", "lines"),
     [
         ([["Name", "Fee", "Remark"], ["Ada", 3], ["Ben", 4]], "Name | Fee | Remark\nAda | 3\nBen | 4"),
-        ([["Name", "Fee"], ["Ada", 3, "late"], ["Ben", 4, "new"]], "Name | Fee\nAda | 3 | late\nBen | 4 | new"),
+        (
+            [["Name", "Fee"], ["Ada", 3, "late"], ["Ben", 4, "new"]],
+            "Name | Fee\nAda | 3 | late\nBen | 4 | new",
+        ),
         ([["Name:", "Fee:"], ["Ada", 3], ["Ben", 4]], "Name: | Fee:\nAda | 3\nBen | 4"),
         ([[None, "Fee"], ["Ada", 3], ["Ben", 4]], " | Fee\nAda | 3\nBen | 4"),
         ([["Fruit"], ["apple"], ["pear"]], "Fruit\napple\npear"),

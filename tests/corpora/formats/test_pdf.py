@@ -19,7 +19,10 @@ Make = Callable[..., Any]
 def report(pages: int = 4) -> list[list[Any]]:
     out = []
     for n in range(1, pages + 1):
-        page = [(72, 805, 9, "F1", f"Harbour Office  Report {2000 + n}"), (290, 30, 9, "F1", f"Page {n} of {pages}")]
+        page = [
+            (72, 805, 9, "F1", f"Harbour Office  Report {2000 + n}"),
+            (290, 30, 9, "F1", f"Page {n} of {pages}"),
+        ]
         page += [(72, 740, 16, "F2", f"{n}. Section")]
         page += paragraph(
             [
@@ -45,7 +48,11 @@ def test_every_span_boxes_its_line(write: Make) -> None:
     for s, baseline in zip(body.spans, (700, 686.8, 673.6), strict=True):
         assert s.bbox is not None and s.page == 1
         left, bottom, right, top = s.bbox
-        assert 70 <= left <= 76 and baseline - 4 <= bottom <= baseline + 1 and baseline + 5 <= top <= baseline + 11
+        assert (
+            70 <= left <= 76
+            and baseline - 4 <= bottom <= baseline + 1
+            and baseline + 5 <= top <= baseline + 11
+        )
         assert right > left
     item = next(i for i in paragraphs("s", "/a.pdf", parsed) if "The tide" in i.text)
     assert item.locator["page"] == 1 and item.heading == ("1. Section",)
@@ -54,21 +61,34 @@ def test_every_span_boxes_its_line(write: Make) -> None:
     ] == list(body.spans[2].bbox or ())
 
 
-def test_lines_in_the_middle_over_a_table_are_its_caption_and_those_over_its_columns_are_heads(write: Make) -> None:
+def test_lines_in_the_middle_over_a_table_are_its_caption_and_those_over_its_columns_are_heads(
+    write: Make,
+) -> None:
     caption = ["CONDENSED STATEMENTS OF OPERATIONS", "(In millions)"]
     page = [(306 - width(line, 9) / 2, 720 - 12 * n, 9, "F1", line) for n, line in enumerate(caption)]
     page.append((420, 694, 9, "F1", "Three Months Ended"))
-    rows = [["", "2023", "2022"], ["Freight", "318", "342"], ["Passenger", "141", "127"], ["Net sales", "459", "469"]]
+    rows = [
+        ["", "2023", "2022"],
+        ["Freight", "318", "342"],
+        ["Passenger", "141", "127"],
+        ["Net sales", "459", "469"],
+    ]
     found = parse(write("a.pdf", pdf_bytes([page + placed(rows, 680, (72, 400, 520), size=9)]))).blocks
     assert [b.text for b in found if b.kind != "table"] == [" ".join(caption)]
     [table] = [b for b in found if b.kind == "table"]
-    assert table.text.split("\n")[:2] == [" | Three Months Ended 2023 | Three Months Ended 2022", "Freight | 318 | 342"]
+    assert table.text.split("\n")[:2] == [
+        " | Three Months Ended 2023 | Three Months Ended 2022",
+        "Freight | 318 | 342",
+    ]
 
 
 def test_a_running_line_that_stands_where_the_text_ends_is_left_out(write: Make) -> None:
     tides = ("rising", "high", "falling", "low")
     pages = [
-        [*paragraph([f"The tide is {tide}."], 700), (72, 660 - 40 * n, 9, "F1", f"Harbour Office | Report | {n}")]
+        [
+            *paragraph([f"The tide is {tide}."], 700),
+            (72, 660 - 40 * n, 9, "F1", f"Harbour Office | Report | {n}"),
+        ]
         for n, tide in enumerate(tides, 1)
     ]
     parsed = parse(write("a.pdf", pdf_bytes(pages)))
@@ -76,7 +96,10 @@ def test_a_running_line_that_stands_where_the_text_ends_is_left_out(write: Make)
 
 
 def test_what_stands_in_the_middle_of_a_whole_table_is_its_title_and_no_head(write: Make) -> None:
-    page: list[Any] = [(205, 700, 9, "F2", "(In thousands of crowns)"), (330, 686, 9, "F2", "Year ended May 31")]
+    page: list[Any] = [
+        (205, 700, 9, "F2", "(In thousands of crowns)"),
+        (330, 686, 9, "F2", "Year ended May 31"),
+    ]
     page += [(right - 20, 672, 9, "F2", text) for right, text in ((340, "2023"), (460, "2022"))]
     for n, label in enumerate(("Sales of the harbour", "Fees of moorings", "Total")):
         page += [(72, 658 - 14 * n, 9, "F1", label)]
@@ -91,7 +114,9 @@ def test_what_stands_in_the_middle_of_a_whole_table_is_its_title_and_no_head(wri
 
 def test_lines_of_code_stay_lines_with_their_indents_and_a_typed_letter_is_prose(write: Make) -> None:
     code = [(72, 640, 9, "F3", "for boat in boats:"), (72 + 4 * 0.6 * 9, 629, 9, "F3", "sail(boat)")]
-    prose = paragraph(["The boats of the island sail at once when", "the signal comes, with these commands:"], 680)
+    prose = paragraph(
+        ["The boats of the island sail at once when", "the signal comes, with these commands:"], 680
+    )
     (text, block) = parse(write("a.pdf", pdf_bytes([[*prose, *code]]))).blocks
     assert (text.kind, block.kind, block.text) == ("text", "code", "for boat in boats:\n    sail(boat)")
     typed = [(72, 700, 10, "F3", "Dear Ada, the boats of the"), (72, 688, 10, "F3", "island sail at noon.")]
@@ -101,7 +126,9 @@ def test_lines_of_code_stay_lines_with_their_indents_and_a_typed_letter_is_prose
 
 def test_a_password_is_said(write: Make) -> None:
     key = "<" + "5A" * 32 + ">"
-    data = pdf_bytes([paragraph(["Secret."], 700)], encrypt=f"/Filter /Standard /V 1 /R 2 /O {key} /U {key} /P -44")
+    data = pdf_bytes(
+        [paragraph(["Secret."], 700)], encrypt=f"/Filter /Standard /V 1 /R 2 /O {key} /U {key} /P -44"
+    )
     with pytest.raises(SourceError, match="protected by a password"):
         parse(write("a.pdf", data))
 

@@ -75,7 +75,11 @@ def test_names_of_every_kind_are_told_by_content_not_by_extension(write: Write) 
 
 def test_folders_pipes_and_missing_files_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for path, sentence in ((tmp_path, "regular file"), (tmp_path / "pipe", "regular file"), (tmp_path / "no", "exist")):
+    for path, sentence in (
+        (tmp_path, "regular file"),
+        (tmp_path / "pipe", "regular file"),
+        (tmp_path / "no", "exist"),
+    ):
         with pytest.raises(SourceError, match=sentence):
             probe(path)
 
@@ -121,5 +125,7 @@ def test_a_protected_zip_is_said_to_be_protected(write: Write) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["a.png", "a.txt", "a.md"])
-def test_pictures_are_known_by_their_content_whatever_their_name(write: Write, body: bytes, name: str) -> None:
+def test_pictures_are_known_by_their_content_whatever_their_name(
+    write: Write, body: bytes, name: str
+) -> None:
     assert probe(write(name, body)) == PICTURE

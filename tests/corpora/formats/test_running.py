@@ -14,16 +14,23 @@ Make = Callable[..., Any]
 DAYS = ("first", "second", "third", "fourth")
 
 
-def text_of(write: Make, *lines: Callable[[int], tuple[float, float, float, str, str]], count: int = 4) -> list[str]:
+def text_of(
+    write: Make, *lines: Callable[[int], tuple[float, float, float, str, str]], count: int = 4
+) -> list[str]:
     """Return the texts of a PDF with a sentence on each page and further lines, each made of the page's number."""
     pages = [
-        [*(line(n) for line in lines), (72.0, 500.0, 11.0, "F1", f"The reading of the {DAYS[n - 1]} day was fair.")]
+        [
+            *(line(n) for line in lines),
+            (72.0, 500.0, 11.0, "F1", f"The reading of the {DAYS[n - 1]} day was fair."),
+        ]
         for n in range(1, count + 1)
     ]
     return [b.text for b in parse(write("a.pdf", pdf_bytes(pages))).blocks]
 
 
-def at(y: float, said: Callable[[int], str], size: float = 11) -> Callable[[int], tuple[float, float, float, str, str]]:
+def at(
+    y: float, said: Callable[[int], str], size: float = 11
+) -> Callable[[int], tuple[float, float, float, str, str]]:
     return lambda n: (72.0, y, size, "F1", said(n))
 
 

@@ -24,15 +24,17 @@ from ragweave.tests.support.frames import PIXEL
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DRAWN = (
-    '<x:wsDr xmlns:x="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing" '
-    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><x:twoCellAnchor><x:from><x:col>0</x:col>'
-    "<x:row>4</x:row></x:from><x:sp><x:txBody><a:p><a:r><a:t>In a box</a:t></a:r></a:p></x:txBody></x:sp>"
-    "</x:twoCellAnchor></x:wsDr>"
+    '<x:wsDr xmlns:x="http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing"'
+    ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><x:twoCellAnchor><x:from><x:col>0</x:col><x:row>4</x:row></x:from><x:sp><x:txBody><a:p><a:r><a:t>In'
+    " a box</a:t></a:r></a:p></x:txBody></x:sp></x:twoCellAnchor></x:wsDr>"
 )
 BOXES = (
-    '<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:x="urn:schemas-microsoft-com:office:excel">'
-    '<v:shape><v:textbox><div>Smoker<br></div></v:textbox><x:ClientData ObjectType="Checkbox"><x:Checked>1</x:Checked>'
-    '</x:ClientData></v:shape><v:shape><v:textbox>Pets</v:textbox><x:ClientData ObjectType="Checkbox"/></v:shape></xml>'
+    '<xml xmlns:v="urn:schemas-microsoft-com:vml"'
+    ' xmlns:x="urn:schemas-microsoft-com:office:excel">'
+    "<v:shape><v:textbox><div>Smoker<br></div></v:textbox><x:ClientData"
+    ' ObjectType="Checkbox"><x:Checked>1</x:Checked></x:ClientData></v:shape>'
+    "<v:shape><v:textbox>Pets</v:textbox><x:ClientData"
+    ' ObjectType="Checkbox"/></v:shape></xml>'
 )
 
 
@@ -133,7 +135,9 @@ def test_cells_in_a_font_of_pictures_are_read_as_they_are_drawn(tmp_path: Path) 
 
 
 def test_headers_of_a_sheet_have_no_codes_and_no_page_numbers() -> None:
-    assert [b.text for b in edges(['&L&"Arial,Bold"&12Rohde && Sons&CPage &P of &N&RDraft'])] == ["Rohde & Sons\nDraft"]
+    assert [b.text for b in edges(['&L&"Arial,Bold"&12Rohde && Sons&CPage &P of &N&RDraft'])] == [
+        "Rohde & Sons\nDraft"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,10 @@ def test_comments_on_slides_and_numbers_of_lists_are_read(tmp_path: Path) -> Non
     related = "ppt/slides/_rels/slide1.xml.rels"
     with zipfile.ZipFile(tmp_path / "b.pptx") as old, zipfile.ZipFile(tmp_path / "c.pptx", "w") as new:
         for name in old.namelist():
-            link = f'<Relationship Id="c1" Type="{OFFICE}/comments" Target="../comments/comment1.xml"/></Relationships>'
+            link = (
+                f'<Relationship Id="c1" Type="{OFFICE}/comments"'
+                ' Target="../comments/comment1.xml"/></Relationships>'
+            )
             data = old.read(name)
             new.writestr(name, data.replace(b"</Relationships>", link.encode()) if name == related else data)
         new.writestr(
@@ -217,7 +224,8 @@ def test_comments_on_slides_and_numbers_of_lists_are_read(tmp_path: Path) -> Non
             f'<p:cmLst xmlns:p="{main}"><p:cm authorId="0"><p:text>Bigger, please.</p:text></p:cm></p:cmLst>',
         )
         new.writestr(
-            "ppt/commentAuthors.xml", f'<p:cmAuthorLst xmlns:p="{main}"><p:cmAuthor id="0" name="Ann"/></p:cmAuthorLst>'
+            "ppt/commentAuthors.xml",
+            f'<p:cmAuthorLst xmlns:p="{main}"><p:cmAuthor id="0" name="Ann"/></p:cmAuthorLst>',
         )
     found = [b.text for b in parse(tmp_path / "c.pptx", "pptx").blocks]
     assert found == ["Pumps", "a) first\nb) second", "Comment by Ann: Bigger, please."]

@@ -28,8 +28,10 @@ def packed(body: str, parts: dict[str, tuple[str, str]] | None = None) -> dict[s
     )
     return {
         "word/document.xml": f'<w:document xmlns:w="{W}" xmlns:r="{R}"><w:body>{body}</w:body></w:document>',
-        "word/_rels/document.xml.rels": "<Relationships "
-        f'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{related}</Relationships>',
+        "word/_rels/document.xml.rels": (
+            "<Relationships "
+            f'xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{related}</Relationships>'
+        ),
         **{f"word/{name}": text for name, (_, text) in (parts or {}).items()},
     }
 
@@ -48,12 +50,14 @@ def numbered(text: str, level: int, list_id: int = 1) -> str:
 
 def rules(*changes: str) -> tuple[str, str]:
     levels = "".join(
-        f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'
+        f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText'
+        f' w:val="{text}"/></w:lvl>'
         for n, (form, text) in enumerate(LEVELS)
     )
     lists = '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>' + "".join(changes)
     root = (
-        f'<w:numbering xmlns:w="{W}"><w:abstractNum w:abstractNumId="0">{levels}</w:abstractNum>{lists}</w:numbering>'
+        f'<w:numbering xmlns:w="{W}"><w:abstractNum'
+        f' w:abstractNumId="0">{levels}</w:abstractNum>{lists}</w:numbering>'
     )
     return "numbering", root
 
@@ -81,11 +85,16 @@ def test_paragraphs_have_the_numbers_that_word_shows(tmp_path: Path) -> None:
 
 def test_a_list_that_begins_again_and_one_that_goes_on_are_told_apart(tmp_path: Path) -> None:
     again = (
-        '<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/>'
-        '</w:lvlOverride></w:num><w:num w:numId="3"><w:abstractNumId w:val="0"/></w:num>'
+        '<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride'
+        ' w:val="7"/></w:lvlOverride></w:num><w:num w:numId="3"><w:abstractNumId w:val="0"/></w:num>'
     )
     body = numbered("a", 0) + numbered("b", 0, 2) + numbered("c", 0, 2) + numbered("d", 0, 3)
-    assert lines(read(tmp_path, packed(body, {"numbering.xml": rules(again)}))) == ["1. a", "7. b", "8. c", "9. d"]
+    assert lines(read(tmp_path, packed(body, {"numbering.xml": rules(again)}))) == [
+        "1. a",
+        "7. b",
+        "8. c",
+        "9. d",
+    ]
 
 
 def test_a_numbered_heading_keeps_its_number_and_the_title_has_none(tmp_path: Path) -> None:
@@ -147,7 +156,9 @@ def test_symbols_of_fonts_are_read_as_they_are_drawn(tmp_path: Path, run: str, t
 
 
 def test_symbols_without_a_character_are_counted(tmp_path: Path) -> None:
-    parsed = read(tmp_path, packed('<w:p><w:r><w:t>a</w:t><w:sym w:font="Webdings" w:char="F0F9"/></w:r></w:p>'))
+    parsed = read(
+        tmp_path, packed('<w:p><w:r><w:t>a</w:t><w:sym w:font="Webdings" w:char="F0F9"/></w:r></w:p>')
+    )
     assert parsed.warnings == ("not read: 1 symbol of a font",)
 
 
@@ -171,7 +182,10 @@ def field(data: str) -> str:
         ('<w:checkBox><w:default w:val="1"/></w:checkBox>', "☒ paid"),
         ('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>', "☐ paid"),
         (
-            '<w:ddList><w:result w:val="1"/><w:listEntry w:val="Oslo"/><w:listEntry w:val="Bergen"/></w:ddList>',
+            (
+                '<w:ddList><w:result w:val="1"/><w:listEntry w:val="Oslo"/><w:listEntry'
+                ' w:val="Bergen"/></w:ddList>'
+            ),
             "Bergen paid",
         ),
         ('<w:ddList><w:listEntry w:val="Oslo"/><w:listEntry w:val="Bergen"/></w:ddList>', "Oslo paid"),
@@ -192,7 +206,9 @@ def test_a_symbol_that_a_field_names_is_read(tmp_path: Path) -> None:
 
 
 def test_an_imported_part_stands_where_it_was_imported(tmp_path: Path) -> None:
-    body = '<w:p><w:r><w:t>Before</w:t></w:r></w:p><w:altChunk r:id="r1"/><w:p><w:r><w:t>After</w:t></w:r></w:p>'
+    body = (
+        '<w:p><w:r><w:t>Before</w:t></w:r></w:p><w:altChunk r:id="r1"/><w:p><w:r><w:t>After</w:t></w:r></w:p>'
+    )
     chunk = "<html><body><p>An <b>imported</b> page.</p></body></html>"
     parsed = read(tmp_path, packed(body, {"chunk.html": ("aFChunk", chunk)}))
     assert [b.text for b in parsed.blocks] == ["Before", "An imported page.", "After"]
@@ -210,15 +226,16 @@ def test_an_imported_part_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_the_texts_of_a_diagram_are_a_list(tmp_path: Path) -> None:
     dgm, a = (f"http://schemas.openxmlformats.org/drawingml/2006/{n}" for n in ("diagram", "main"))
     points = "".join(
-        f'<d:pt modelId="{n}"><d:t><a:p><a:r><a:t>{n}</a:t></a:r></a:p></d:t></d:pt>' for n in ("Head", "Clerk", "Cook")
+        f'<d:pt modelId="{n}"><d:t><a:p><a:r><a:t>{n}</a:t></a:r></a:p></d:t></d:pt>'
+        for n in ("Head", "Clerk", "Cook")
     )
     links = "".join(
         f'<d:cxn srcId="{up}" destId="{down}" srcOrd="{n}"/>'
         for up, down, n in (("top", "Head", 0), ("Head", "Cook", 1), ("Head", "Clerk", 0))
     )
     data = (
-        f'<d:dataModel xmlns:d="{dgm}" xmlns:a="{a}"><d:ptLst><d:pt modelId="top" type="doc"/>{points}</d:ptLst>'
-        f"<d:cxnLst>{links}</d:cxnLst></d:dataModel>"
+        f'<d:dataModel xmlns:d="{dgm}" xmlns:a="{a}"><d:ptLst><d:pt modelId="top"'
+        f' type="doc"/>{points}</d:ptLst><d:cxnLst>{links}</d:cxnLst></d:dataModel>'
     )
     body = f'<w:p><w:r><w:drawing><d:relIds xmlns:d="{dgm}" r:dm="r1"/></w:drawing></w:r></w:p>'
     (block,) = read(tmp_path, packed(body, {"diagrams/data1.xml": ("diagramData", data)})).blocks
@@ -228,8 +245,10 @@ def test_the_texts_of_a_diagram_are_a_list(tmp_path: Path) -> None:
 def test_a_strict_document_is_read_as_any_other(tmp_path: Path) -> None:
     parts = packed("<w:p><w:r><w:t>Strict text</w:t></w:r></w:p>", {"numbering.xml": rules()})
     strict = {
-        name: text.replace(W, "http://purl.oclc.org/ooxml/wordprocessingml/main").replace(
-            R, "http://purl.oclc.org/ooxml/officeDocument/relationships"
+        name: (
+            text.replace(W, "http://purl.oclc.org/ooxml/wordprocessingml/main").replace(
+                R, "http://purl.oclc.org/ooxml/officeDocument/relationships"
+            )
         )
         for name, text in parts.items()
     }

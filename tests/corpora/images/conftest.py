@@ -29,7 +29,8 @@ class Painted:
         for colour, texts in self.texts.items():
             if np.abs(middle - colour).max() < 12:
                 return [
-                    TextLine(t, (10.0, 10.0 + 30 * n, width - 10.0, 30.0 + 30 * n), 0.9) for n, t in enumerate(texts)
+                    TextLine(t, (10.0, 10.0 + 30 * n, width - 10.0, 30.0 + 30 * n), 0.9)
+                    for n, t in enumerate(texts)
                 ]
         return []
 
@@ -37,13 +38,15 @@ class Painted:
 RED, GREEN, BLUE, BLACK = (200, 30, 30), (30, 200, 30), (30, 30, 200), (0, 0, 0)
 
 
-def picture(colour: tuple[int, int, int] = RED, size: tuple[int, int] = (200, 100), format: str = "PNG") -> bytes:
+def picture(
+    colour: tuple[int, int, int] = RED, size: tuple[int, int] = (200, 100), format: str = "PNG"
+) -> bytes:
     values = np.full((size[1], size[0], 3), colour, dtype=np.uint8)
     values[: max(1, size[1] // 10)] = 255 - values[: max(1, size[1] // 10)]
     out = io.BytesIO()
-    Image.fromarray(values).save(out, format, quality=95) if format == "JPEG" else Image.fromarray(values).save(
-        out, format
-    )
+    Image.fromarray(values).save(out, format, quality=95) if format == "JPEG" else Image.fromarray(
+        values
+    ).save(out, format)
     return out.getvalue()
 
 

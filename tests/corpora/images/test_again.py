@@ -87,6 +87,8 @@ async def test_a_text_is_read_again_when_a_picture_that_it_links_to_changes_come
         ("0 0", "off", 600, True),
     ],
 )
-def test_what_would_be_read_further(reached: str, how: str, seconds: float, expected: bool, monkeypatch) -> None:
+def test_what_would_be_read_further(
+    reached: str, how: str, seconds: float, expected: bool, monkeypatch
+) -> None:
     ocr(monkeypatch, how, None)
     assert further(reached, seconds) is expected

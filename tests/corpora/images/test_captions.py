@@ -79,7 +79,9 @@ async def pictures() -> dict[str, Item]:
     return {str(i.meta["own"]).split()[0]: i for page in held.catalog.pages(row.id, "image") for i in page}
 
 
-async def test_captions_are_written_side_by_side_and_found_by_word_and_by_meaning(eye: Eye, folder: Path) -> None:
+async def test_captions_are_written_side_by_side_and_found_by_word_and_by_meaning(
+    eye: Eye, folder: Path
+) -> None:
     together = threading.Barrier(3, timeout=30)
     eye.latency = lambda got: 0.0 if "Say: ready" in got.prompt else 0.0 * together.wait()
     report = await run(folder)
@@ -93,7 +95,9 @@ async def test_captions_are_written_side_by_side_and_found_by_word_and_by_meanin
     assert lists.dense[0].score > 0.3
 
 
-async def test_a_picture_whose_caption_failed_is_asked_for_by_the_next_run_alone(eye: Eye, folder: Path) -> None:
+async def test_a_picture_whose_caption_failed_is_asked_for_by_the_next_run_alone(
+    eye: Eye, folder: Path
+) -> None:
     eye.broken = {"green photo": Fault.status(400, "no such picture")}
     report = await run(folder)
     assert (report.captioned, report.failed, len(await pictures())) == (2, [], 3)
@@ -107,7 +111,9 @@ async def test_a_picture_whose_caption_failed_is_asked_for_by_the_next_run_alone
     assert (await run(folder)).captioned == 0 and len(eye.requests) == asked
 
 
-async def test_a_server_that_went_away_is_not_asked_for_every_picture(eye: Eye, folder: Path, monkeypatch) -> None:
+async def test_a_server_that_went_away_is_not_asked_for_every_picture(
+    eye: Eye, folder: Path, monkeypatch
+) -> None:
     for n in range(10):
         (folder / f"more {n}.png").write_bytes(picture((20 * n, 255 - 20 * n, 90)))
     monkeypatch.setenv("RAGWEAVE_CHAT_WIDTH", "1")
@@ -128,5 +134,9 @@ def test_a_caption_moves_the_boxes_with_their_words() -> None:
         item = with_caption(item, said, "eye")
         span = item.spans[0]
         assert item.text[span.start : span.end] == "Red harbour"
-        assert (part(item, "seen"), part(item, "caption"), part(item, "around")) == (said, "The mole", "Ships come in.")
+        assert (part(item, "seen"), part(item, "caption"), part(item, "around")) == (
+            said,
+            "The mole",
+            "Ships come in.",
+        )
     assert item.text == text

@@ -29,7 +29,11 @@ def test_a_picture_becomes_one_item_with_its_words_and_their_boxes(painted, put,
         "Red_quay",
         "Red harbour\nopen all night",
     )
-    assert item.locator == {"kind": "image", "file": item.locator["file"], "image": f"{S}/{next(media.iterdir()).name}"}
+    assert item.locator == {
+        "kind": "image",
+        "file": item.locator["file"],
+        "image": f"{S}/{next(media.iterdir()).name}",
+    }
     assert item.meta["name"] == "Red quay" and item.meta["confidence"] == 0.9
     assert item.locate(12, 20)["bbox"] == [10.0, 40.0, 190.0, 60.0]
     assert made.terms[0][1].split()  # found by its name as well
@@ -55,7 +59,10 @@ def test_a_page_of_text_becomes_paragraphs_with_boxes_as_well(painted, put, medi
 
 
 def test_the_pages_of_a_tiff_are_pages(painted, put, media):
-    painted.texts = {RED: ["The first page is red and tells of " + "wind " * 40], GREEN: ["The second " + "wave " * 40]}
+    painted.texts = {
+        RED: ["The first page is red and tells of " + "wind " * 40],
+        GREEN: ["The second " + "wave " * 40],
+    }
     frames = [Image.open(io.BytesIO(picture(c, (400, 300)))) for c in (RED, GREEN)]
     out = io.BytesIO()
     frames[0].save(out, "TIFF", save_all=True, append_images=frames[1:])
@@ -87,7 +94,9 @@ def test_icons_are_left_out_and_damaged_pictures_are_named(painted, media):
     for data in (b"no picture", picture(GREEN)[:60]):
         assert reader.look(data) is None
     [warning] = reader.warnings()
-    assert warning.startswith("a picture was left out: the picture is damaged") and warning.endswith("(2 pictures)")
+    assert warning.startswith("a picture was left out: the picture is damaged") and warning.endswith(
+        "(2 pictures)"
+    )
 
 
 def test_when_time_is_up_pictures_are_still_kept_but_not_read(painted, media, monkeypatch):

@@ -75,7 +75,9 @@ def test_every_slide_is_an_item_and_a_picture_that_fills_it_stands_for_it(painte
         slide = deck.slides.add_slide(deck.slide_layouts[5])
         slide.shapes.title.text = title
         if colour:
-            slide.shapes.add_picture(io.BytesIO(picture(colour)), 0, 0, SlideInches(size), SlideInches(size * 0.7))
+            slide.shapes.add_picture(
+                io.BytesIO(picture(colour)), 0, 0, SlideInches(size), SlideInches(size * 0.7)
+            )
     out = io.BytesIO()
     deck.save(out)
     found, _ = images(put("deck.pptx", out.getvalue()), media)
@@ -98,7 +100,10 @@ def folder(tmp_path):
 )
 def test_local_links_are_opened(folder, ref):
     assert linked(folder / "note.md", ref, [str(folder)], {}) == (picture(), "a b.png")
-    assert linked(folder / "note.md", "../outside.png", [str(folder), str(folder.parent)], {})[1] == "outside.png"
+    assert (
+        linked(folder / "note.md", "../outside.png", [str(folder), str(folder.parent)], {})[1]
+        == "outside.png"
+    )
     written = "data:image/png;base64," + base64.b64encode(picture()).decode()
     assert linked(None, written, [], {}) == (picture(), "")
 

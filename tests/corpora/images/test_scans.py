@@ -15,7 +15,10 @@ S = "a" * 24
 
 def pdf(*pages):
     """Write pages of texts and of pictures, each a colour and its box [left, bottom, right, top]."""
-    shown = [[(np.asarray(Image.open(io.BytesIO(picture(c, (80, 60))))), box) for c, box in held] for _, held in pages]
+    shown = [
+        [(np.asarray(Image.open(io.BytesIO(picture(c, (80, 60))))), box) for c, box in held]
+        for _, held in pages
+    ]
     return pdf_bytes([text for text, _ in pages], pictures=shown, size=(600, 800))
 
 
@@ -38,17 +41,24 @@ def test_a_scanned_page_becomes_text_with_boxes_on_the_page(painted, put, media)
     left, bottom, right, top = found["bbox"]
     assert 0 < left < right < 600 and 700 < bottom < top < 800  # the line stands at the top of the page
     images = [i for i in made.items if i.corpus == "image"]
-    assert [(i.locator["page"], i.text) for i in images] == [(1, "Red harbour\nopen all night"), (2, "Green valley")]
+    assert [(i.locator["page"], i.text) for i in images] == [
+        (1, "Red harbour\nopen all night"),
+        (2, "Green valley"),
+    ]
     assert made.warnings == ()
 
 
 def test_places_on_a_scan_that_is_turned_are_those_of_the_file(painted, put, media):
-    data = pdf(([], [(RED, WHOLE)])).replace(b"/MediaBox [0 0 600 800]", b"/MediaBox [0 0 600 800] /Rotate 90")
+    data = pdf(([], [(RED, WHOLE)])).replace(
+        b"/MediaBox [0 0 600 800]", b"/MediaBox [0 0 600 800] /Rotate 90"
+    )
     made = prepare(put("scan.pdf", data), S, 300, media)
     document = next(i for i in made.items if i.corpus == "document")
     at = document.text.index("Red")
     left, bottom, right, top = document.locate(at, at + 3)["bbox"]
-    assert 0 < left < right < 100 and 0 < bottom < top < 800  # the top of the page, as it is shown, is its left side
+    assert (
+        0 < left < right < 100 and 0 < bottom < top < 800
+    )  # the top of the page, as it is shown, is its left side
 
 
 def test_a_picture_on_a_page_is_kept_with_its_caption_and_not_the_page(painted, put, media):

@@ -80,19 +80,31 @@ async def story(folder: Path) -> list[Event]:
     return told
 
 
-async def test_all_texts_are_stored_before_a_picture_is_read_and_counts_name_each_file_once(folder: Path) -> None:
+async def test_all_texts_are_stored_before_a_picture_is_read_and_counts_name_each_file_once(
+    folder: Path,
+) -> None:
     told = await story(folder)
     [ready] = [n for n, event in enumerate(told) if event.kind == "ready"]
     left = {Path(e.path).name: (e.stage, e.total, e.items) for e in told[:ready] if e.kind == "later"}
-    assert left == {"port.md": ("picture", 1, 3), "photo.png": ("picture", 1, 0), "scan.pdf": ("picture", 1, 0)}
+    assert left == {
+        "port.md": ("picture", 1, 3),
+        "photo.png": ("picture", 1, 0),
+        "scan.pdf": ("picture", 1, 0),
+    }
     assert [Path(e.path).name for e in told[:ready] if e.kind == "done"] == ["zebra.md"]
     assert {Path(e.path).name for e in told[ready:] if e.kind == "done"} == set(left)
     report = told[-1].report
-    assert report is not None and (told[ready].total, report.indexed, report.items) == (3, 4, len(whole()["items"]))
+    assert report is not None and (told[ready].total, report.indexed, report.items) == (
+        3,
+        4,
+        len(whole()["items"]),
+    )
     assert not [e for e in await story(folder) if e.kind in ("later", "ready", "done")]
 
 
-async def test_a_library_is_the_same_whether_its_texts_came_first_or_not(folder: Path, monkeypatch: Any) -> None:
+async def test_a_library_is_the_same_whether_its_texts_came_first_or_not(
+    folder: Path, monkeypatch: Any
+) -> None:
     await index([folder])
     before = whole()
     await delete_library("default")
@@ -107,7 +119,9 @@ async def test_a_library_is_the_same_whether_its_texts_came_first_or_not(folder:
 
 
 @pytest.mark.parametrize("nth", [1, 2])
-async def test_killed_between_texts_and_pictures_the_next_run_reads_what_is_missing(folder: Path, nth: int) -> None:
+async def test_killed_between_texts_and_pictures_the_next_run_reads_what_is_missing(
+    folder: Path, nth: int
+) -> None:
     await index([folder])
     before = whole()
     await delete_library("default")

@@ -117,7 +117,11 @@ def readers(cluster, tmp_path, command=()):
 def test_a_cluster_makes_the_same_library_as_this_machine(cluster, folder, tmp_path, monkeypatch):
     here, ours = indexed(folder, tmp_path / "here", monkeypatch)
     there, theirs = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
-    assert (there.indexed, there.items, there.failed) == (here.indexed, here.items, here.failed) and there.indexed == 13
+    assert (there.indexed, there.items, there.failed) == (
+        here.indexed,
+        here.items,
+        here.failed,
+    ) and there.indexed == 13
     assert theirs == ours
     again, _ = indexed(folder, tmp_path / "there", monkeypatch, cluster.address)
     assert (again.indexed, again.unchanged) == (0, 13), "the ledger counts"
@@ -143,7 +147,11 @@ def test_a_lost_node_costs_what_it_had_in_hand_which_another_repeats(cluster, tm
         thread.join(120)
     held.close()
     assert told == ["slept"] * 3
-    assert sorted(len(p.read_text()) for p in begun) == [1, 1, 2], "what was lost was read once more, and nothing else"
+    assert sorted(len(p.read_text()) for p in begun) == [
+        1,
+        1,
+        2,
+    ], "what was lost was read once more, and nothing else"
 
 
 def test_workers_that_die_on_a_living_node_are_started_again_and_no_more_often_than_twice(cluster, tmp_path):
@@ -166,7 +174,8 @@ def test_workers_that_die_on_a_living_node_are_started_again_and_no_more_often_t
 
 
 @pytest.mark.parametrize(
-    ("gpus", "root", "why"), [(0.5, "", r"nowhere 1 CPUs and 0\.5 GPUs"), (0, "/nowhere", "does not see /nowhere")]
+    ("gpus", "root", "why"),
+    [(0.5, "", r"nowhere 1 CPUs and 0\.5 GPUs"), (0, "/nowhere", "does not see /nowhere")],
 )
 def test_a_cluster_that_cannot_do_it_says_so_before_anything_is_read(cluster, tmp_path, gpus, root, why):
     with pytest.raises(LibraryError, match=why):
@@ -212,7 +221,9 @@ print(*{c.laddr.ip for c in psutil.net_connections("tcp") if c.status == "LISTEN
 
 
 def test_a_cluster_of_this_machine_listens_on_loopback_alone(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", LISTENING, str(tmp_path)], capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", LISTENING, str(tmp_path)], capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 0, done.stderr
     heard = done.stdout.split()
     assert heard and all(ip.removeprefix("::ffff:").startswith("127.") for ip in heard), heard

@@ -49,7 +49,9 @@ def stored(corpus):
     return len(stores().vectors.ids(row.id, corpus, row.encoder))
 
 
-async def test_killed_before_a_commit_and_before_a_removal_the_next_run_brings_everything_into_agreement(notes):
+async def test_killed_before_a_commit_and_before_a_removal_the_next_run_brings_everything_into_agreement(
+    notes,
+):
     (notes / "alexandria.md").unlink()
     (notes / "rome.md").write_text("# Rome\n\nThe Pantheon has a dome of concrete.\n")
     (notes / "petra.md").write_text("# Petra\n\nPetra was carved from sandstone.\n")

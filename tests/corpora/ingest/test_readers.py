@@ -85,7 +85,9 @@ def readers(tmp_path_factory):
         ("keys.md", 0, r"^(?=.*HARMLESS)(?!.*RAGWEAVE_CHAT_KEY)"),
     ],
 )
-def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, tmp_path, name, tries, said, monkeypatch):
+def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(
+    readers, tmp_path, name, tries, said, monkeypatch
+):
     for file in {name, "good.md"} - {"gone.md"}:
         (tmp_path / file).write_text("" if file == "empty.md" else TEXT)
     if name != "hang.md":
@@ -105,7 +107,10 @@ def test_one_bad_file_gets_its_sentence_and_the_next_file_is_read(readers, tmp_p
 def test_each_picture_of_a_file_that_was_read_is_told(readers, tmp_path):
     (tmp_path / "scan.md").write_text(TEXT)
     counts = []
-    assert readers.read(str(tmp_path / "scan.md"), "s", 300, tmp_path / "media", seen=counts.append).title == "good"
+    assert (
+        readers.read(str(tmp_path / "scan.md"), "s", 300, tmp_path / "media", seen=counts.append).title
+        == "good"
+    )
     assert counts == [0, 1, 2]
 
 
@@ -178,9 +183,14 @@ def test_the_real_reading_process_keeps_its_limits_and_goes_on(tmp_path, monkeyp
     assert made.kind == "text" and len(made.items) == len(made.chunks) == len(made.terms) == 2
 
 
-def test_a_reading_process_that_cannot_be_started_or_is_of_another_version_is_a_sentence(tmp_path, monkeypatch):
+def test_a_reading_process_that_cannot_be_started_or_is_of_another_version_is_a_sentence(
+    tmp_path, monkeypatch
+):
     (tmp_path / "good.md").write_text(TEXT)
-    with reading(str(tmp_path / "no such program")) as readers, pytest.raises(SourceError, match="ended the reading"):
+    with (
+        reading(str(tmp_path / "no such program")) as readers,
+        pytest.raises(SourceError, match="ended the reading"),
+    ):
         readers.read(str(tmp_path / "good.md"), "s", 300)
     monkeypatch.setattr("ragweave.corpora.ingest.readers.VERSION", 10**6)
     with reading() as readers, pytest.raises(LibraryError, match="was upgraded while it was at work"):

@@ -51,7 +51,12 @@ async def test_a_changed_file_replaces_its_items_even_where_size_and_time_stay(n
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     assert path.stat().st_size == stat.st_size
     report = await index([notes])
-    assert (report.indexed, report.unchanged, await found("drink"), await found("water")) == (1, 2, {"rome.md"}, set())
+    assert (report.indexed, report.unchanged, await found("drink"), await found("water")) == (
+        1,
+        2,
+        {"rome.md"},
+        set(),
+    )
     assert len((await sound())["items"]) == 6
 
 
@@ -134,7 +139,9 @@ async def test_bytes_that_move_among_paths_are_kept(notes):
     catalog, row = stores().catalog, stores().catalog.libraries()[0]
     with catalog.reading(row.id) as connection:
         stored = connection.execute(select(items.c.locator)).scalars().all()
-    assert {Path(where["file"]).name for where in stored} == {p.name for p in notes.iterdir()}, "as they are stored"
+    assert {Path(where["file"]).name for where in stored} == {p.name for p in notes.iterdir()}, (
+        "as they are stored"
+    )
     await sound()
 
 
@@ -211,7 +218,9 @@ async def test_events_tell_the_story_on_the_callers_loop_and_a_listener_may_fail
         ("ragweave.corpora.store.commit.Committer._put_paths", FULL),
     ],
 )
-async def test_a_commit_that_fails_anywhere_changes_nothing_and_the_next_run_makes_it(notes, where, error, monkeypatch):
+async def test_a_commit_that_fails_anywhere_changes_nothing_and_the_next_run_makes_it(
+    notes, where, error, monkeypatch
+):
     await index([notes])
     (notes / "rome.md").write_text(CATACOMBS)
 
@@ -249,7 +258,9 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
 
 
 @pytest.mark.parametrize("vanishes", [False, True])
-async def test_a_file_that_changes_while_it_is_read_is_stated_and_one_that_vanishes_goes(notes, monkeypatch, vanishes):
+async def test_a_file_that_changes_while_it_is_read_is_stated_and_one_that_vanishes_goes(
+    notes, monkeypatch, vanishes
+):
     await index([notes])
     path = notes / "rome.md"
     path.write_text(CATACOMBS)

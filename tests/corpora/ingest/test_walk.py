@@ -40,7 +40,9 @@ def test_files_come_once_in_the_order_of_their_names_whatever_these_are(root: Pa
 
 
 LEFT_OUT = {
-    "key or password": ".env .ENV.local prod.env id_rsa keys/id_ed25519.pub server.pem tls.KEY credentials.json .netrc",
+    "key or password": (
+        ".env .ENV.local prod.env id_rsa keys/id_ed25519.pub server.pem tls.KEY credentials.json .netrc"
+    ),
     "hidden": ".hidden.md .git/",
     "temporary": "~$report.docx talk.pdf.crdownload Film.MP4.Part notes.md~ Thumbs.db",
     "tools": "node_modules/ sub/__pycache__/ py311/",
@@ -90,7 +92,9 @@ def test_a_folder_is_read_alike_for_itself_and_with_the_one_above_it(root: Path)
     assert walk([root / "docs"]).files == whole == [root / "docs" / "b.md"]
     assert not walk([root / "docs" / "_build"]).files
     why = reasons(walk([root / "old"]), root)["old"]
-    assert why == f"it is ignored by the patterns in r; to read it, write !old/ into {root / '.ragweaveignore'}"
+    assert (
+        why == f"it is ignored by the patterns in r; to read it, write !old/ into {root / '.ragweaveignore'}"
+    )
     make(root, ".ragweaveignore", text="!old/\n")
     assert taken(walk([root / "old"]), root) == ["old/c.md"]
 
@@ -116,7 +120,9 @@ def test_a_root_is_emptied_if_more_than_half_of_its_bytes_are_gone(
     )
 
 
-def test_a_file_named_on_its_own_is_taken_whatever_patterns_say_but_for_secrets_and_what_is_none(root: Path) -> None:
+def test_a_file_named_on_its_own_is_taken_whatever_patterns_say_but_for_secrets_and_what_is_none(
+    root: Path,
+) -> None:
     make(root, ".gitignore", text="*.md")
     make(root, ".hidden.md", ".env")
     for link, target in (("innocent.txt", ".env"), ("dangling", "nowhere")):
@@ -138,8 +144,18 @@ def test_a_file_named_on_its_own_is_taken_whatever_patterns_say_but_for_secrets_
 def test_links_inside_a_folder_are_not_followed_wherever_they_lead(root: Path, tmp_path: Path) -> None:
     make(root, "sub/b.md", ".env", ".git/config")
     make(tmp_path, "outside/secret.md")
-    links = {"out": tmp_path / "outside", "out.md": tmp_path / "outside/secret.md", "up": root, "self": root / "self"}
-    links |= {"gone": root / "nothing", "twice.md": root / "a.md", "plain.txt": root / ".env", "git": root / ".git"}
+    links = {
+        "out": tmp_path / "outside",
+        "out.md": tmp_path / "outside/secret.md",
+        "up": root,
+        "self": root / "self",
+    }
+    links |= {
+        "gone": root / "nothing",
+        "twice.md": root / "a.md",
+        "plain.txt": root / ".env",
+        "git": root / ".git",
+    }
     for name, target in links.items():
         (root / name).symlink_to(target)
     found = walk([root])
@@ -147,7 +163,9 @@ def test_links_inside_a_folder_are_not_followed_wherever_they_lead(root: Path, t
     assert {n for n, why in reasons(found, root).items() if "link" in why} == set(links)
 
 
-def test_what_cannot_be_looked_at_is_named_does_not_end_the_walk_and_is_not_gone(root: Path, tmp_path, monkeypatch):
+def test_what_cannot_be_looked_at_is_named_does_not_end_the_walk_and_is_not_gone(
+    root: Path, tmp_path, monkeypatch
+):
     drive = tmp_path / "drive"
     make(root, "closed/b.md", "unseen.md")
     make(drive, "c.md")
@@ -176,7 +194,9 @@ def test_what_cannot_be_looked_at_is_named_does_not_end_the_walk_and_is_not_gone
 
 
 @pytest.mark.parametrize("named", ["link", "real"])
-def test_the_libraries_are_no_files_of_a_folder_above_them_by_whatever_name(tmp_path: Path, monkeypatch, named: str):
+def test_the_libraries_are_no_files_of_a_folder_above_them_by_whatever_name(
+    tmp_path: Path, monkeypatch, named: str
+):
     data = tmp_path / "data"
     real, link = data / "rw", data / "link"
     make(real, "libraries/1a/catalog.sqlite", "uploads/1a/a.md")
@@ -190,4 +210,7 @@ def test_the_libraries_are_no_files_of_a_folder_above_them_by_whatever_name(tmp_
     known = [str(folder / "uploads" / "1a" / "a.md") for folder in (real, link)]
     gone = str(data / "gone.md")
     assert vanished([*known, gone], [], [data]) == [gone]
-    assert [vanished(known, [], [folder / "uploads" / "1a"]) for folder in (real, link)] == [known[:1], known[1:]]
+    assert [vanished(known, [], [folder / "uploads" / "1a"]) for folder in (real, link)] == [
+        known[:1],
+        known[1:],
+    ]

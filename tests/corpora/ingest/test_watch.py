@@ -87,7 +87,9 @@ async def test_a_renamed_library_is_watched_under_its_new_name_and_one_under_the
 
 
 @pytest.mark.parametrize("when", ["at rest", "in a run"])
-async def test_a_library_that_was_deleted_ends_the_watching_and_is_not_made_again(watching, notes, monkeypatch, when):
+async def test_a_library_that_was_deleted_ends_the_watching_and_is_not_made_again(
+    watching, notes, monkeypatch, when
+):
     index = module.index
 
     async def late(*args, **options):

@@ -27,7 +27,11 @@ async def said(talks: Path) -> None:
     otto = [Entity("Otto", "person", "A builder.", (("i1", 1),)), Entity("Crane", "thing", "", (("i1", 1),))]
     again = [Entity("OTTO", "", "He came from the\x01 north.", (("i2", 3),)), Entity("Otto", "person")]
     say("c1", otto, [Relation("Otto", "Crane", "He mended it.", 1)])
-    say("c2", again, [Relation("Pier", "Otto", "", 1.5), Relation("Crane", "Otto", "", 1), Relation("Crane", "Pier")])
+    say(
+        "c2",
+        again,
+        [Relation("Pier", "Otto", "", 1.5), Relation("Crane", "Otto", "", 1), Relation("Crane", "Pier")],
+    )
 
 
 def say(chunk: str, entities: list[Entity], relations: list[Relation]) -> None:
@@ -39,7 +43,10 @@ def say(chunk: str, entities: list[Entity], relations: list[Relation]) -> None:
 async def test_neighbours_come_by_how_strongly_they_are_joined_over_all_chunks(said: None) -> None:
     found = around(graph(), key_of("Otto"))
     assert found is not None
-    assert (found.middle.kind, found.middle.description) == ("person", "A builder. He came from the\x01 north.")
+    assert (found.middle.kind, found.middle.description) == (
+        "person",
+        "A builder. He came from the\x01 north.",
+    )
     assert [(n.name, n.weight, n.description) for n in found.beside] == [
         ("Crane", 2.0, "He mended it."),
         ("Pier", 1.5, ""),
@@ -54,7 +61,11 @@ async def test_neighbours_come_by_how_strongly_they_are_joined_over_all_chunks(s
 
 
 async def test_what_is_joined_among_itself_is_a_community_led_by_whoever_is_joined_most(said: None) -> None:
-    say("c3", [Entity("Nobody")], [Relation(a, b) for a, b in combinations(("Rye", "Oven", "Flour", "Salt"), 2)])
+    say(
+        "c3",
+        [Entity("Nobody")],
+        [Relation(a, b) for a, b in combinations(("Rye", "Oven", "Flour", "Salt"), 2)],
+    )
     first, second = overview(graph())
     assert {n.name for n in first} == {"Rye", "Oven", "Flour", "Salt"} and {n.weight for n in first} == {3.0}
     assert {n.name for n in second} == {"Otto", "Crane", "Pier"}

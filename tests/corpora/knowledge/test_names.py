@@ -31,7 +31,9 @@ def test_every_usual_spelling_is_read(reply: str) -> None:
     assert [(r.weight, r.description) for r in relations] == [(7, "She lived there.")]
 
 
-MARKS = st.lists(st.sampled_from(["entity", "relation", "|", "<|>", "##", "Ada", "7", "\n", '"', "{"]), max_size=60)
+MARKS = st.lists(
+    st.sampled_from(["entity", "relation", "|", "<|>", "##", "Ada", "7", "\n", '"', "{"]), max_size=60
+)
 
 
 @given(st.text(max_size=400) | MARKS.map(" ".join))
@@ -42,7 +44,11 @@ def test_any_reply_is_read_without_an_error(reply: str) -> None:
 def test_facts_join_equal_names_and_know_both_ends_of_a_relation() -> None:
     facts = facts_of(
         [Entity("Comet", "", "It is bright."), Entity("the comet", "object", "It returns.")],
-        [Relation("Comet", "Pell", "seen from", 2.0), Relation("Pell", "the comet", "seen", 3.0), Relation("A", "A")],
+        [
+            Relation("Comet", "Pell", "seen from", 2.0),
+            Relation("Pell", "the comet", "seen", 3.0),
+            Relation("A", "A"),
+        ],
     )
     comet = facts.entities[key_of("comet")]
     assert (comet.kind, comet.description) == ("object", "It is bright. It returns.")

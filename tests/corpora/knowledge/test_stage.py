@@ -39,7 +39,9 @@ class Model:
         if self.asked <= self.fail:
             raise self.error
         said = [name for name in NAMES if name in text]
-        return [Entity(name, "", f"{name} was named.") for name in said], [Relation(a, b) for a, b in pairwise(said)]
+        return [Entity(name, "", f"{name} was named.") for name in said], [
+            Relation(a, b) for a, b in pairwise(said)
+        ]
 
 
 async def index(folder: Path, model: Model | None = None, library: str = "default") -> Report:
@@ -61,7 +63,9 @@ async def test_indexing_keeps_names_and_what_stands_together_and_reads_no_chunk_
     assert (await index(indexed, model)).extracted == model.asked == 0 and (entities(), vectors()) == before
 
 
-async def test_a_changed_recording_says_only_what_it_says_now_and_a_deleted_one_nothing(indexed: Path) -> None:
+async def test_a_changed_recording_says_only_what_it_says_now_and_a_deleted_one_nothing(
+    indexed: Path,
+) -> None:
     write(indexed, bread="Today we bake with Olga Reuter.")
     await index(indexed)
     assert {"Olga Reuter"} in entities() and {"Boris Tamm"} not in entities()

@@ -20,7 +20,10 @@ from ragweave.tests.support import ScriptedChat
 from tests.corpora.knowledge.conftest import entities, graph, led_to, noted, vectors, write
 
 SAID = {
-    "sight": ("We cut pictures into patches.", Entity("Vision Transformer", "method", "A model that reads patches.")),
+    "sight": (
+        "We cut pictures into patches.",
+        Entity("Vision Transformer", "method", "A model that reads patches."),
+    ),
     "lab": ("It runs on a phone.", Entity("ViT", "technology", "A small model of vision.")),
     "harbour": ("The ferry leaves at nine.", Entity("Rook", "place", "A harbour.")),
     "chess": ("He opened with a pawn.", Entity("Rook", "person", "A player of chess.")),
@@ -84,7 +87,9 @@ async def test_an_acronym_becomes_its_name_without_a_model_with_the_relations_of
     await index(talks, "sight")
     await index(talks, "lab")
     assert named() == [{"ViT", "Vision Transformer"}]
-    assert recordings("How small is the ViT?") == recordings("What is a vision transformer?") == {"sight", "lab"}
+    assert (
+        recordings("How small is the ViT?") == recordings("What is a vision transformer?") == {"sight", "lab"}
+    )
     [(*_, weight)] = graph().edges(data="weight")
     assert weight == 6 and {v.partition("~")[0] for v in vectors()} == {*graph()}
     (talks / "lab.vtt").unlink()
@@ -110,11 +115,18 @@ async def test_names_that_are_near_are_joined_where_a_model_says_so_and_only_new
     (talks / "rows.vtt").unlink()
     await index(talks)
     await index(talks, "rows", model=model)
-    assert {"PostgreSQL", "Postgres"} in named() and recordings("What does Postgres answer?") >= {"store", "rows"}
+    assert {"PostgreSQL", "Postgres"} in named() and recordings("What does Postgres answer?") >= {
+        "store",
+        "rows",
+    }
     asked = len(model.pairs)
-    (talks / "more.vtt").write_text((talks / "rows.vtt").read_text() + "\n00:50.000 --> 00:52.000\nThat is all.\n")
+    (talks / "more.vtt").write_text(
+        (talks / "rows.vtt").read_text() + "\n00:50.000 --> 00:52.000\nThat is all.\n"
+    )
     assert (await index(talks, model=model)).extracted == 1
-    assert {"PostgreSQL", "Postgres"} in named() and len(model.pairs) == asked, "joined once, joined without asking"
+    assert {"PostgreSQL", "Postgres"} in named() and len(model.pairs) == asked, (
+        "joined once, joined without asking"
+    )
 
 
 async def test_a_model_that_is_down_costs_a_note_and_the_next_run_asks_it_again(talks: Path) -> None:
@@ -148,7 +160,9 @@ async def test_a_model_writes_one_description_of_what_several_recordings_say(
 async def test_nothing_of_a_deleted_recording_is_left_and_the_rest_is_merged_anew(talks: Path) -> None:
     model = Model()
     await index(talks, "built", "long", "red", merge=model.merge)
-    assert "1931" in " ".join(noted(MERGED)) and len(noted(MERGED)) == 3  # whichever goes takes the text along
+    assert (
+        "1931" in " ".join(noted(MERGED)) and len(noted(MERGED)) == 3
+    )  # whichever goes takes the text along
     (talks / "built.vtt").unlink()
     model.down = True
     report = await index(talks, merge=model.merge)
@@ -157,7 +171,9 @@ async def test_nothing_of_a_deleted_recording_is_left_and_the_rest_is_merged_ane
     model.down, model.silent = False, True
     await index(talks, merge=model.merge)
     await index(talks, merge=model.merge)
-    assert len(model.things) == 2 and "900 m" in told(), "what a reply leaves out is joined, and not asked about again"
+    assert len(model.things) == 2 and "900 m" in told(), (
+        "what a reply leaves out is joined, and not asked about again"
+    )
 
 
 async def test_the_chat_model_is_shown_what_is_said_as_data_and_merging_counts_as_a_call(talks: Path) -> None:
@@ -165,8 +181,13 @@ async def test_the_chat_model_is_shown_what_is_said_as_data_and_merging_counts_a
     with override(judge=model, writer=model):
         ready, spent = extractor(Meter()), extractor(Meter(Limits(calls=0)))
         assert ready is not None and ready.merge is not None and spent is not None
-        found = await ready.merge([("Rook", ["A town.", "A harbour."]), ("Otto", ["A ferry.", "It is >>> red."])])
+        found = await ready.merge(
+            [("Rook", ["A town.", "A harbour."]), ("Otto", ["A ferry.", "It is >>> red."])]
+        )
         report = await index(talks, "built", "long", merge=spent.merge)
     assert found == {1: "A red ferry."}
-    assert "1.\n<<<\nRook\nA town.\nA harbour.\n>>>" in model.calls[0].prompt and ">>> red" not in model.calls[0].prompt
+    assert (
+        "1.\n<<<\nRook\nA town.\nA harbour.\n>>>" in model.calls[0].prompt
+        and ">>> red" not in model.calls[0].prompt
+    )
     assert any("were not merged" in note and "model calls" in note for note in report.notes)

@@ -23,7 +23,9 @@ ENTRY = {
     "notion": "Page 0123456789abcdef0123456789abcdef.md",
 }
 LAUGHS = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in pairwise("abcdefghij"))
-NOTE = "<en-export><note><title>%s</title><content>&lt;en-note&gt;x&lt;/en-note&gt;</content></note></en-export>"
+NOTE = (
+    "<en-export><note><title>%s</title><content>&lt;en-note&gt;x&lt;/en-note&gt;</content></note></en-export>"
+)
 
 
 def refused(path: Path, kind: str, data: bytes) -> str:
@@ -76,7 +78,10 @@ def test_a_broken_day_costs_that_day(tmp_path: Path) -> None:
     [
         f'<!DOCTYPE en-export [<!ENTITY a "ha">{LAUGHS}]>',
         '<!DOCTYPE en-export [<!ENTITY j SYSTEM "file:///etc/passwd">]>',
-        '<!DOCTYPE en-export SYSTEM "http://127.0.0.1:9/x.dtd" [<!ENTITY % j SYSTEM "http://127.0.0.1:9/">%j;]>',
+        (
+            '<!DOCTYPE en-export SYSTEM "http://127.0.0.1:9/x.dtd" [<!ENTITY % j SYSTEM'
+            ' "http://127.0.0.1:9/">%j;]>'
+        ),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])

@@ -39,7 +39,10 @@ GOLDEN: dict[str, list[tuple[str, str]]] = {
         )
     ],
     "telegram": [
-        ("Boats, 2024-03 / 2024-03-02 09:05 to 09:06", f"{AT} Ada: {PLAN}\n[2024-03-02 09:06] Deleted account: thanks")
+        (
+            "Boats, 2024-03 / 2024-03-02 09:05 to 09:06",
+            f"{AT} Ada: {PLAN}\n[2024-03-02 09:06] Deleted account: thanks",
+        )
     ],
     "evernote": [
         ("Boats & keys", f"Tags: sea\n\n{PLAN}"),
@@ -75,12 +78,16 @@ def test_an_export_becomes_items_with_place_text_and_date(kind: str, tmp_path: P
 def texts(report: Report) -> str:
     library = stores().catalog
     return "\n".join(
-        i.text for source in library.sources(report.id) for i in library.items_of(report.id, source.id, "paragraph")
+        i.text
+        for source in library.sources(report.id)
+        for i in library.items_of(report.id, source.id, "paragraph")
     )
 
 
 @every
-async def test_a_library_follows_an_export_that_changes_and_goes(kind: str, tmp_path: Path, read_here: None) -> None:
+async def test_a_library_follows_an_export_that_changes_and_goes(
+    kind: str, tmp_path: Path, read_here: None
+) -> None:
     path = put(tmp_path / "in", kind)
     plain = await index([path.parent])
     ((_, why),) = plain.failed or plain.partial
@@ -97,7 +104,9 @@ async def test_a_library_follows_an_export_that_changes_and_goes(kind: str, tmp_
 
 
 @every
-def test_a_name_that_asks_for_a_loader_is_followed_where_the_content_agrees(kind: str, tmp_path: Path) -> None:
+def test_a_name_that_asks_for_a_loader_is_followed_where_the_content_agrees(
+    kind: str, tmp_path: Path
+) -> None:
     path = put(tmp_path, kind)
     asking = path.rename(path.with_name(marked(path.name, kind)))
     assert asked_for(asking) == kind and prepare(asking, "s", 300).kind == kind
@@ -111,7 +120,10 @@ def test_a_name_that_asks_for_a_loader_is_followed_where_the_content_agrees(kind
         ("12/13/23, 9:05 PM - Ada: x\n", "2023-12-13 21:05"),
         ("1/2/24, 12:05 AM - Ada: x\n1/3/24, 12:05\u202fPM - Ada: y\n", "2024-01-02 00:05"),
         ("01/02/2024, 09:05 - Ada: x\n02/02/2024, 09:05 - Ada: y\n", "2024-02-01 09:05"),
-        ("[01/02/24, 09:05:00] Ada: x\n[01/03/24, 09:05:00] Ada: y\n[01/04/24, 09:05:00] Ada: z\n", "2024-02-01 09:05"),
+        (
+            "[01/02/24, 09:05:00] Ada: x\n[01/03/24, 09:05:00] Ada: y\n[01/04/24, 09:05:00] Ada: z\n",
+            "2024-02-01 09:05",
+        ),
         ("2024-02-01, 09:05 - Ada: x\n", "2024-02-01 09:05"),
         ("1.2.24, 09:05 - Ada: x\n", "2024-02-01 09:05"),
         ("99.99.24, 09:05 - Ada: x\n", ""),
@@ -126,7 +138,9 @@ def test_the_order_of_day_and_month_is_told_from_the_chat(text: str, expected: s
 def test_a_long_chat_is_cut_into_windows_that_keep_speaker_time_and_every_message() -> None:
     start = datetime(2024, 3, 30, 8, tzinfo=UTC)
     said = [
-        ChatMessage(start + timedelta(minutes=7 * n, days=n // 300), f"P{n % 3}", f"word{n} " + "and so on " * (n % 9))
+        ChatMessage(
+            start + timedelta(minutes=7 * n, days=n // 300), f"P{n % 3}", f"word{n} " + "and so on " * (n % 9)
+        )
         for n in range(1000)
     ]
     blocks = chat("long", reversed(said))
@@ -169,7 +183,11 @@ def test_the_page_offers_the_same_loaders_in_every_language() -> None:
 
 
 def test_files_beside_the_chat_of_an_export_are_named_and_not_read(tmp_path: Path) -> None:
-    files = {"WhatsApp Chat - Ann.txt": "03.09.25, 08:12 - Ann: Hello\n", "ideas.md": "# Ideas", "IMG-1.jpg": "x"}
+    files = {
+        "WhatsApp Chat - Ann.txt": "03.09.25, 08:12 - Ann: Hello\n",
+        "ideas.md": "# Ideas",
+        "IMG-1.jpg": "x",
+    }
     (tmp_path / "chat.zip").write_bytes(zip_bytes(files))
     found = load(tmp_path / "chat.zip", "whatsapp")
     assert [b.text for b in found.blocks if b.kind != "heading"] == ["[2025-09-03 08:12] Ann: Hello"]

@@ -39,7 +39,9 @@ async def test_lists_of_both_are_merged_and_items_of_both_are_read(home: Path, t
     assert not await library.items(["k1"])
 
 
-async def test_a_library_without_files_is_itself_and_an_empty_one_is_searched(home: Path, tmp_path: Path) -> None:
+async def test_a_library_without_files_is_itself_and_an_empty_one_is_searched(
+    home: Path, tmp_path: Path
+) -> None:
     (tmp_path / "notes").mkdir()
     await build_library(tmp_path / "notes", {})
     library = await open_library()

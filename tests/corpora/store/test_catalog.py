@@ -18,7 +18,9 @@ def catalog(tmp_path):
     found.close()
 
 
-@pytest.mark.parametrize("name", ["default", "Заметки", "我的图书馆", "ملاحظات", "my notes / 2026", "🗂", "می‌خواهم"])
+@pytest.mark.parametrize(
+    "name", ["default", "Заметки", "我的图书馆", "ملاحظات", "my notes / 2026", "🗂", "می‌خواهم"]
+)
 def test_a_library_may_be_named_in_any_script(catalog, name):
     made = catalog.create(name, "enc", 3)
     assert catalog.library(name) == made
@@ -99,7 +101,11 @@ def test_an_id_that_leads_out_of_the_home_is_no_library(catalog):
 
 def test_a_library_says_how_its_documents_age_and_what_means_nothing_changes_nothing(catalog):
     catalog.create("news", "enc", 3)
-    for recency, half_life, then in (("on", 30, ("on", 30)), (None, None, ("on", 30)), ("auto", 0, ("auto", None))):
+    for recency, half_life, then in (
+        ("on", 30, ("on", 30)),
+        (None, None, ("on", 30)),
+        ("auto", 0, ("auto", None)),
+    ):
         catalog.set_ageing("news", recency, half_life)
         assert (catalog.library("news").recency, catalog.library("news").half_life) == then
     before = catalog.library("news")

@@ -75,7 +75,9 @@ async def test_without_the_server_few_vectors_are_compared_and_the_answer_says_w
     assert any("cannot be reached" in note and how in note for note in last["state"]["notes"])
 
 
-async def test_what_a_server_lost_is_made_anew_while_questions_are_answered_or_by_the_next_run(served, chroma_url):
+async def test_what_a_server_lost_is_made_anew_while_questions_are_answered_or_by_the_next_run(
+    served, chroma_url
+):
     vectors, lib = served
     before, name = await search(), f"{lib}-paragraph"
     lose(chroma_url, name)
@@ -116,13 +118,22 @@ def test_a_server_that_was_away_or_emptied_gets_its_index_with_the_next_run(one,
 def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(one, home, monkeypatch):
     catalog, lib = one
     with catalog.writing(lib) as connection:
-        row = {"space": "enc", "corpus": "paragraph", "upto": 1, "count": 1, "name": f"{lib}-paragraph", "digest": ""}
+        row = {
+            "space": "enc",
+            "corpus": "paragraph",
+            "upto": 1,
+            "count": 1,
+            "name": f"{lib}-paragraph",
+            "digest": "",
+        }
         connection.execute(indexes.insert(), row)
     monkeypatch.setattr(chroma_server, "_ASK", httpx.Timeout(0.05))
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        vectors = Vectors(catalog, home, CorporaSettings(chroma_url=f"http://127.0.0.1:{silent.getsockname()[1]}"))
+        vectors = Vectors(
+            catalog, home, CorporaSettings(chroma_url=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        )
         assert ask(vectors, lib) == ["a"]
         assert "(ReadTimeout)" in vectors.note()
     assert ask(vectors, lib) == ["a"]
@@ -132,7 +143,10 @@ def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(o
 @pytest.mark.parametrize(
     ("status", "said", "told"),
     [
-        *((200, said, "is no Chroma server") for said in ("<html>hello</html>", '{"hello": 1}', '"hello"', "[1]", "")),
+        *(
+            (200, said, "is no Chroma server")
+            for said in ("<html>hello</html>", '{"hello": 1}', '"hello"', "[1]", "")
+        ),
         (401, "no", "db.example:8443 refuses (401"),
     ],
 )
@@ -163,8 +177,9 @@ def one(home):
     row = found.create("default", "enc", 4)
     with found.writing(row.id) as connection:
         connection.exec_driver_sql(
-            "INSERT INTO sources (id, kind, title, status, reason, bytes, sha256, params_hash, warnings, author,"
-            " language, indexed_at, named) VALUES ('s', '', '', 'ok', '', 0, '', '', '[]', '', '', '', '')"
+            "INSERT INTO sources (id, kind, title, status, reason, bytes, sha256, params_hash, warnings,"
+            " author, language, indexed_at, named) VALUES ('s', '', '', 'ok', '', 0, '', '', '[]', '', '',"
+            " '', '')"
         )
     Vectors(found, home).put(row.id, "paragraph", "enc", ["a~0"], ["s"], np.eye(4, dtype=np.float32)[:1])
     yield found, row.id

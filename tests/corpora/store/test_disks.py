@@ -91,7 +91,9 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_answers_on_both(
     home.mkdir()
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "alexandria.md").write_text("# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n")
+    (notes / "alexandria.md").write_text(
+        "# Alexandria\n\nThe lighthouse of Alexandria was built on Pharos.\n"
+    )
     (notes / "rome.md").write_text("# Rome\n\nThe aqueducts carried water to the fountains of Rome.\n")
     done = subprocess.run(
         [*alone, sys.executable, "-c", SCRIPT, str(notes)],
@@ -123,5 +125,9 @@ def test_what_a_disk_refuses_has_a_sentence_and_what_it_does_not_has_none():
         error.sqlite_errorname = f"SQLITE_{name}"
         told = of_the_disk(error)
         assert told.what == f"The disk {how} (it says so)" and told.remedy
-    ours = (OSError(errno.ENOENT, "gone"), sqlite3.ProgrammingError("a fault of ours"), ValueError("something else"))
+    ours = (
+        OSError(errno.ENOENT, "gone"),
+        sqlite3.ProgrammingError("a fault of ours"),
+        ValueError("something else"),
+    )
     assert [of_the_disk(error) for error in ours] == [None] * 3

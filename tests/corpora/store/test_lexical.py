@@ -36,10 +36,25 @@ def fill(catalog, name, texts):
         first = connection.execute(sql("SELECT coalesce(max(n), 0) FROM items")).scalar_one() + 1
         for n, (key, text) in enumerate(texts.items(), first):
             source = {"id": f"s-{key}", "kind": "text", "title": key, "status": "ok", "reason": ""}
-            source |= {"bytes": 1, "sha256": "", "params_hash": "", "warnings": [], "author": "", "language": ""}
+            source |= {
+                "bytes": 1,
+                "sha256": "",
+                "params_hash": "",
+                "warnings": [],
+                "author": "",
+                "language": "",
+            }
             connection.execute(sources.insert(), {**source, "indexed_at": "", "named": ""})
             row = {"n": n, "source": f"s-{key}", "id": key, "corpus": "paragraph", "ordinal": 0}
-            row |= {"title": key, "text": text, "locator": {}, "heading": [], "spans": [], "meta": {}, "language": ""}
+            row |= {
+                "title": key,
+                "text": text,
+                "locator": {},
+                "heading": [],
+                "spans": [],
+                "meta": {},
+                "language": "",
+            }
             connection.execute(items.insert(), row)
             lexical.put(connection, "paragraph", [(n, indexed(key), "", indexed(text))])
     return library
@@ -99,7 +114,9 @@ def test_pruning_keeps_the_rarest_within_the_budget_and_never_nothing(frequency,
     assert len(kept) <= limit
     assert sum(frequency[t] for t in kept) <= max(budget, min((frequency[t] for t in present), default=0))
     if kept:
-        assert max(frequency[t] for t in kept) <= min((frequency[t] for t in present if t not in kept), default=99)
+        assert max(frequency[t] for t in kept) <= min(
+            (frequency[t] for t in present if t not in kept), default=99
+        )
 
 
 def test_a_term_of_files_that_came_after_the_count_breaks_no_search(filled):

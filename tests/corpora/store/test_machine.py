@@ -59,7 +59,9 @@ class Held:
         for source in self.sources.keys() - set(self.paths.values()):
             del self.sources[source]
             self.media.pop(source, None)
-            self.other = {chunk: at for chunk, at in self.other.items() if not chunk.startswith(f"i-{source}")}
+            self.other = {
+                chunk: at for chunk, at in self.other.items() if not chunk.startswith(f"i-{source}")
+            }
 
 
 def place(word: str) -> int:
@@ -141,7 +143,13 @@ class Stores(RuleBasedStateMachine):
             source = source_id(sha256, "p")
             made = [
                 Item(
-                    id=f"i-{source}-{n}", source=source, corpus="paragraph", ordinal=n, title="", text=word, locator={}
+                    id=f"i-{source}-{n}",
+                    source=source,
+                    corpus="paragraph",
+                    ordinal=n,
+                    title="",
+                    text=word,
+                    locator={},
                 )
                 for n, word in enumerate(words)
             ]
@@ -153,7 +161,9 @@ class Stores(RuleBasedStateMachine):
             vectors = np.stack([EYE[place(word)] for word in words])
             committer.store([FileOutcome(file, made_of("text", "", made, 100), vectors)])
             held.sources[source], held.paths[path] = words, source
-            held.other = {c: at for c, at in held.other.items() if not c.startswith(f"i-{source}")}  # of another text
+            held.other = {
+                c: at for c, at in held.other.items() if not c.startswith(f"i-{source}")
+            }  # of another text
             held.media[source] = {f"{source}/p.png"} if picture else set()
             held.forget_unnamed()
 
@@ -214,7 +224,8 @@ class Stores(RuleBasedStateMachine):
             assert row.generation >= held.generation
             held.generation = row.generation
             assert {s.id: s.paths for s in self.catalog.sources(library)} == {
-                source: tuple(sorted(p for p, s in held.paths.items() if s == source)) for source in held.sources
+                source: tuple(sorted(p for p, s in held.paths.items() if s == source))
+                for source in held.sources
             }
             texts = {f"i-{s}-{n}": word for s, words in held.sources.items() for n, word in enumerate(words)}
             assert {i.id: i.text for i in self.catalog.items(library, [*texts, "none"]).values()} == texts
@@ -245,7 +256,10 @@ def test_any_order_of_changes_leaves_what_the_model_holds(
     before = os.environ["RAGWEAVE_HOME"]
     try:
         how = settings(
-            max_examples=examples, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=examples,
+            stateful_step_count=20,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         )
         run_state_machine_as_test(Stores, settings=how)
     finally:

@@ -80,7 +80,9 @@ async def test_a_server_that_is_away_is_a_sentence_and_one_that_is_back_answers(
     assert (await index([tmp_path / "notes"])).unchanged == 1
 
 
-def test_a_server_that_ends_in_the_middle_of_a_transaction_is_a_sentence_and_nothing_of_it_is_there(mine, home):
+def test_a_server_that_ends_in_the_middle_of_a_transaction_is_a_sentence_and_nothing_of_it_is_there(
+    mine, home
+):
     catalog = Catalog(home)
     row = catalog.create("notes", "enc", 4)
     for statement in (lambda c: blobs.put(c, "clip", "enc", ["a~0"], ["s"], EYE), bump):
@@ -100,20 +102,27 @@ def test_a_writer_that_lost_its_lock_with_the_server_writes_no_more(mine, home):
             pass
         mine.stop()
         mine.start()
-        with pytest.raises(LibraryError, match="restarted while the library was written"), catalog.writing(row.id):
+        with (
+            pytest.raises(LibraryError, match="restarted while the library was written"),
+            catalog.writing(row.id),
+        ):
             pass
     with locks.writer(row.id, "notes", 0), catalog.writing(row.id):
         pass
 
 
-async def test_a_library_that_was_deleted_comes_back_as_it_was_at_a_point_in_time(mine, home, tmp_path, read_here):
+async def test_a_library_that_was_deleted_comes_back_as_it_was_at_a_point_in_time(
+    mine, home, tmp_path, read_here
+):
     (tmp_path / "rome.md").write_text("# Rome\n\nAqueducts fed the fountains.\n")
     await index([tmp_path / "rome.md"])
     mine.back_up()
     close_stores()
     (tmp_path / "segovia.md").write_text("# Segovia\n\nAqueducts of granite still stand.\n")
     await index([tmp_path])
-    shutil.copytree(home, tmp_path / "copy")  # pictures and uploads: after the database, so that none is missing
+    shutil.copytree(
+        home, tmp_path / "copy"
+    )  # pictures and uploads: after the database, so that none is missing
     [(time,)] = mine.execute("SELECT now()::text")
     await delete_library("default")
     with pytest.raises(LibraryNotFound):

@@ -34,7 +34,9 @@ def test_what_commands_write_is_their_users_alone(home: Path, tmp_path: Path) ->
     assert open_to_others(home) == []
 
 
-def test_a_home_that_others_could_read_is_closed_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_home_that_others_could_read_is_closed_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     home, outside = tmp_path / "old", tmp_path / "outside.md"
     (home / "media").mkdir(parents=True)
     outside.write_text("mine")

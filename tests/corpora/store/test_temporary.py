@@ -47,8 +47,8 @@ def test_a_half_made_library_goes_when_its_process_is_dead_and_not_before(home):
 
 
 LENT = (
-    "import sys; from ragweave.corpora.store.temporary import temporary\n"
-    "with temporary() as folder: (folder / 'catalog').write_text('words'); print(folder, flush=True); sys.stdin.read()"
+    "import sys; from ragweave.corpora.store.temporary import temporary\nwith temporary() as folder: (folder"
+    " / 'catalog').write_text('words'); print(folder, flush=True); sys.stdin.read()"
 )
 
 
@@ -68,7 +68,9 @@ def test_a_temporary_folder_goes_with_its_process_or_with_the_next_one(
 
 @pytest.mark.cluster
 @pytest.mark.parametrize("engine", ["postgres"], indirect=True)
-def test_a_library_whose_rows_a_database_had_taken_gets_its_folder_though_its_maker_was_killed(home: Path) -> None:
+def test_a_library_whose_rows_a_database_had_taken_gets_its_folder_though_its_maker_was_killed(
+    home: Path,
+) -> None:
     row = Catalog(home).create("notes", "tiny", 4)
     folder = home / "libraries" / row.id
     (folder / "thumbnail").write_bytes(b"jpeg")
@@ -78,7 +80,9 @@ def test_a_library_whose_rows_a_database_had_taken_gets_its_folder_though_its_ma
 
 
 @pytest.mark.both
-def test_a_library_whose_folder_cannot_take_its_place_is_not_there(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_whose_folder_cannot_take_its_place_is_not_there(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(*paths: object) -> None:
         raise OSError(errno.EIO, "no")
 

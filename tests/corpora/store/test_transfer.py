@@ -68,7 +68,9 @@ async def test_a_library_moves_to_a_database_and_back(
         assert (copied.id, copied.sources) == (id, len(TEXTS)) and held("notes") == before
         use(monkeypatch, url)
         assert held("notes") == before and await sought("notes") == found
-        await build_library(tmp_path / "more", {"more.md": "# More\n\nThe pier was built in 1950.\n"}, "notes")
+        await build_library(
+            tmp_path / "more", {"more.md": "# More\n\nThe pier was built in 1950.\n"}, "notes"
+        )
         again, found = held("notes"), await sought("notes")
         assert len(again["vectors"]) > len(before["vectors"])  # new rows go on after the copied ones
         with pytest.raises(LibraryError, match="copied there before"):

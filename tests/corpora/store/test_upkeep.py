@@ -39,7 +39,9 @@ async def test_another_encoder_takes_over_and_nothing_is_read_again(notes, turne
     dense, words = await titles("the lighthouse of Alexandria")
     assert dense[0] == words[0] == "Alexandria"
     row = stores().catalog.library("default")
-    assert row.dim == 200 and not stores().vectors.has(row.id, "paragraph", before), "the old vectors are gone"
+    assert row.dim == 200 and not stores().vectors.has(row.id, "paragraph", before), (
+        "the old vectors are gone"
+    )
     report = await index([notes], encoder="turned")
     assert (report.unchanged, report.indexed, report.notes) == (3, 0, [])
     with pytest.raises(LibraryNotFound):
@@ -82,9 +84,15 @@ HARM = {
         {"vectors": 1, "stray": 1},
     ),
     "lost words": (f"DELETE FROM {WORDS} WHERE rowid = (SELECT min(n) FROM items)", {}),
-    "words of nothing": (f"INSERT INTO {WORDS}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')", {}),
+    "words of nothing": (
+        f"INSERT INTO {WORDS}(rowid, title, heading, text) VALUES (999, '', '', 'ghost')",
+        {},
+    ),
     "lost items": ("DELETE FROM items WHERE source = (SELECT min(id) FROM sources)", {"empty": 1}),
-    "short vectors": ("UPDATE vectors SET data = substr(data, 1, 28) WHERE corpus = 'paragraph'", {"vectors": 3}),
+    "short vectors": (
+        "UPDATE vectors SET data = substr(data, 1, 28) WHERE corpus = 'paragraph'",
+        {"vectors": 3},
+    ),
 }
 
 
@@ -164,7 +172,9 @@ async def test_a_deleted_library_leaves_the_disk(notes, home):
 
 
 @pytest.mark.chroma
-async def test_the_text_of_a_removed_source_leaves_the_disk_at_once_and_its_vectors_with_the_next_index(notes, home):
+async def test_the_text_of_a_removed_source_leaves_the_disk_at_once_and_its_vectors_with_the_next_index(
+    notes, home
+):
     library, source, needles = await diary(notes)
     close_stores()
     assert list(home.glob("libraries/*/indexes/*"))

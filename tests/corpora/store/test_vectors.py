@@ -116,7 +116,9 @@ def test_what_came_after_the_index_is_found_and_what_has_gone_is_not(catalog, ve
     for query in SPREAD[::7]:
         assert names(ask(vectors, lib, query)) == best(query)
     if held_by(vectors, lib):
-        assert vectors._held._rows[lib, "paragraph", "enc"].n.size == 11, "what the index holds is compared one by one"
+        assert vectors._held._rows[lib, "paragraph", "enc"].n.size == 11, (
+            "what the index holds is compared one by one"
+        )
     assert names(ask(vectors, lib, SPREAD[3], only=["s1"])) == best(SPREAD[3], range(1, 60, 2))
     forget(catalog, "s1")
     for query in SPREAD[::7]:
@@ -138,7 +140,9 @@ def test_an_index_follows_what_is_added_changed_and_removed(catalog, vectors, li
         alive = vectors.ids(lib, "paragraph", "enc")
         assert held_by(vectors, lib) in ({}, {"paragraph": len(alive)})
         assert sorted(names(ask(vectors, lib, SPREAD[59], k=50))) == sorted(map(item_of, alive))
-        assert ask(vectors, lib, SPREAD[59], k=1)[0][0] == ("i0" if len(alive) > 20 else best(SPREAD[59], range(20))[0])
+        assert ask(vectors, lib, SPREAD[59], k=1)[0][0] == (
+            "i0" if len(alive) > 20 else best(SPREAD[59], range(20))[0]
+        )
     put(catalog, spread(range(3)), "document")
     forget(catalog, "s")
     assert vectors.tidy(lib) == "" and held_by(vectors, lib) == {}
@@ -146,11 +150,26 @@ def test_an_index_follows_what_is_added_changed_and_removed(catalog, vectors, li
 
 
 @in_folder
-def test_anybody_opens_the_index_with_chromadb_and_reads_ids_and_sources_and_no_text(catalog, vectors, lib, home):
+def test_anybody_opens_the_index_with_chromadb_and_reads_ids_and_sources_and_no_text(
+    catalog, vectors, lib, home
+):
     item = Item(
-        id="a", source="s", corpus="paragraph", ordinal=0, title="Isle", text="word " * 400, locator={"page": 3}
+        id="a",
+        source="s",
+        corpus="paragraph",
+        ordinal=0,
+        title="Isle",
+        text="word " * 400,
+        locator={"page": 3},
     )
-    said = {"source": "s", "chunk": "c", "entity": "e1", "name": "Skerry", "kind": "place", "description": "An isle"}
+    said = {
+        "source": "s",
+        "chunk": "c",
+        "entity": "e1",
+        "name": "Skerry",
+        "kind": "place",
+        "description": "An isle",
+    }
     with catalog.writing(lib) as connection:
         connection.execute(items.insert(), {**pack(item), "n": 1})
         connection.execute(mentions.insert(), {**said, "items": []})

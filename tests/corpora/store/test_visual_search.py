@@ -40,7 +40,9 @@ class Colours:
         return means / np.linalg.norm(means, axis=1, keepdims=True)
 
     def texts(self, texts: Sequence[str]) -> np.ndarray:
-        rows = np.array([np.sum([COLOURS.get(w, (1, 1, 1)) for w in t.split()], 0) for t in texts], dtype=np.float32)
+        rows = np.array(
+            [np.sum([COLOURS.get(w, (1, 1, 1)) for w in t.split()], 0) for t in texts], dtype=np.float32
+        )
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
@@ -107,7 +109,13 @@ async def test_pictures_are_found_by_what_they_show(home, look):
 def test_an_encoder_of_video_sees_a_clip_as_one_and_a_picture_by_itself() -> None:
     frames = [[2.0 * n, f"{A}/{n}.jpg"] for n in range(15)]
     clip = Item(
-        "c", "clip", A, "", "", {"kind": "video"}, meta={"frames": frames, "pictures": [f"{A}/0.jpg", f"{A}/9.jpg"]}
+        "c",
+        "clip",
+        A,
+        "",
+        "",
+        {"kind": "video"},
+        meta={"frames": frames, "pictures": [f"{A}/0.jpg", f"{A}/9.jpg"]},
     )
     whole = Item("v", "video", A, "", "", {"kind": "video"}, meta={"pictures": [f"{A}/0.jpg"]})
     image = Item("i", "image", A, "", "", {"kind": "image", "image": f"{A}/0.jpg"})

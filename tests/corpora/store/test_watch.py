@@ -50,7 +50,9 @@ async def test_what_is_asked_in_one_moment_is_read_in_one_thread_and_fails_alone
         yield
 
     reads = [threading.get_ident, lambda: 1 // 0, threading.get_ident]
-    first, failed, last = await asyncio.gather(*(together("k", r, around) for r in reads), return_exceptions=True)
+    first, failed, last = await asyncio.gather(
+        *(together("k", r, around) for r in reads), return_exceptions=True
+    )
     assert entered == [first] == [last] and first != threading.get_ident()
     assert isinstance(failed, ZeroDivisionError)
 

@@ -41,7 +41,9 @@ def test_days_come_back_as_they_were(days: list[date], form: str) -> None:
 def test_any_column_has_a_value_or_a_reason_for_each_cell(cells: list[str]) -> None:
     read = read_columns([cells])[0]
     assert len(read.values) == len(cells)
-    lost = [n for n, (cell, value) in enumerate(zip(cells, read.values, strict=True)) if cell and value is None]
+    lost = [
+        n for n, (cell, value) in enumerate(zip(cells, read.values, strict=True)) if cell and value is None
+    ]
     assert all(n in read.odd or len(cells[n]) == 1 for n in lost)
 
 

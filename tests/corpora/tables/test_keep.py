@@ -27,7 +27,11 @@ def csv(rows: int) -> str:
 def test_rows_have_their_values_and_their_lines(tmp_path: Path) -> None:
     (tmp_path / "spend.csv").write_text(csv(100))
     (table,) = prepare(tmp_path / "spend.csv", "s", 200).tables
-    assert [(c.name, c.kind) for c in table.columns] == [("date", "date"), ("shop", "text"), ("amount", "real")]
+    assert [(c.name, c.kind) for c in table.columns] == [
+        ("date", "date"),
+        ("shop", "text"),
+        ("amount", "real"),
+    ]
     assert table.rows[0] == (2, 0, "2025-01-02", "Shop 1", 1.5)
     assert (table.count, len(table.rows), table.rows[-1][0]) == (100, 100, 101)
 
@@ -82,9 +86,13 @@ def test_merged_cells_name_each_row_that_they_cover(tmp_path: Path) -> None:
 def test_rows_of_a_pdf_have_their_pages(tmp_path: Path) -> None:
     pages = []
     for page in range(2):
-        rows = [(f"Part number {n}", str(n * 3), f"{n * 1.25:,.2f}") for n in range(30 * page + 1, 30 * page + 31)]
+        rows = [
+            (f"Part number {n}", str(n * 3), f"{n * 1.25:,.2f}") for n in range(30 * page + 1, 30 * page + 31)
+        ]
         cells = [(n, row) for n, row in enumerate([("Name", "Pieces", "Price"), *rows])]
-        pages.append([(x, 760.0 - 14 * n, 10.0, "F1", c) for n, row in cells for x, c in zip(XS, row, strict=True)])
+        pages.append(
+            [(x, 760.0 - 14 * n, 10.0, "F1", c) for n, row in cells for x, c in zip(XS, row, strict=True)]
+        )
     (tmp_path / "parts.pdf").write_bytes(pdf_bytes(pages))
     (table,) = prepare(tmp_path / "parts.pdf", "s", 200).tables
     assert (table.count, [c.kind for c in table.columns]) == (60, ["text", "integer", "real"])
@@ -107,7 +115,9 @@ def test_a_table_without_heads_numbers_its_columns() -> None:
 
 
 def test_names_of_columns_differ_and_are_no_words_of_sql() -> None:
-    (table,) = tables_of([Block("Order | order | Row | 2024 | \na | b | c | 5 | d\na | b | c | 5 | d", "table", 1)], [])
+    (table,) = tables_of(
+        [Block("Order | order | Row | 2024 | \na | b | c | 5 | d\na | b | c | 5 | d", "table", 1)], []
+    )
     assert [c.name for c in table.columns] == ["c_order", "c_order_2", "c_row", "c_2024", "column_5"]
 
 
@@ -137,7 +147,9 @@ def test_a_table_that_is_too_large_is_described_and_warned_of(monkeypatch: pytes
     assert "its table of 60 rows is searched, but nothing is summed or counted over it" in table.refused
 
 
-@pytest.mark.parametrize("engine", ["embedded", pytest.param("postgres", marks=pytest.mark.cluster)], indirect=True)
+@pytest.mark.parametrize(
+    "engine", ["embedded", pytest.param("postgres", marks=pytest.mark.cluster)], indirect=True
+)
 @pytest.mark.usefixtures("home", "read_here")
 async def test_rows_are_stored_with_their_file_and_go_with_it(tmp_path: Path) -> None:
     path = tmp_path / "spend.csv"

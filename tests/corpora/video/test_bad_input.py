@@ -37,7 +37,9 @@ async def shapes() -> dict[str, tuple[int, int]]:
         (b"RIFF\x24\0\0\0WAVEfmt ", "cannot be decoded"),
     ],
 )
-async def test_what_only_begins_like_a_film_is_told_and_the_rest_goes_on(data: bytes, why: str, tmp_path: Path) -> None:
+async def test_what_only_begins_like_a_film_is_told_and_the_rest_goes_on(
+    data: bytes, why: str, tmp_path: Path
+) -> None:
     (tmp_path / "film.mp4").write_bytes(data)
     (tmp_path / "note.txt").write_text("The rest goes on.")
     report = await index([tmp_path])
@@ -65,7 +67,9 @@ async def test_a_playlist_dressed_as_a_film_opens_nothing(tmp_path: Path) -> Non
         folder.mkdir()
         (folder / "plain.mp4").write_text(playlist)
         (folder / "boxed.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + b"\0" * 12 + playlist.encode())
-        (folder / "stream.ts").write_bytes(b"\x47" + b"\0" * 187 + (b"\x47" + b"\xff" * 187) * 8 + playlist.encode())
+        (folder / "stream.ts").write_bytes(
+            b"\x47" + b"\0" * 187 + (b"\x47" + b"\xff" * 187) * 8 + playlist.encode()
+        )
         (folder / "sheet.mp4").write_text(f"ffconcat version 1.0\nfile '{url}'\nfile '{secret}'\n")
         report = await index([folder])
         with pytest.raises(BlockingIOError):
@@ -114,7 +118,9 @@ async def test_a_film_of_two_pictures_and_subtitles_is_taken_in(data_dir: Path) 
     assert "it has 2 pictures; number 3 was looked at" in await warnings()
 
 
-async def test_silence_music_and_noise_are_no_speech_and_no_fault(film: Film, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_silence_music_and_noise_are_no_speech_and_no_fault(
+    film: Film, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine = ScriptedAsr("false words")
     monkeypatch.setattr("ragweave.corpora.video.intake.asr", lambda name=None: engine)
     film("silence.mp4", 6, sound="anullsrc=sample_rate=16000")
@@ -128,7 +134,9 @@ async def test_silence_music_and_noise_are_no_speech_and_no_fault(film: Film, mo
     assert list(stretches([noise], 10)) == []
 
 
-async def test_subtitles_stand_in_for_a_film_that_cannot_be_decoded_and_broken_ones_are_not_used(film: Film) -> None:
+async def test_subtitles_stand_in_for_a_film_that_cannot_be_decoded_and_broken_ones_are_not_used(
+    film: Film,
+) -> None:
     broken, whole = film("broken.mp4", 8), film("whole.mp4", 4)
     broken.write_bytes(broken.read_bytes()[:300])
     broken.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:02,000\nStill here.\n")
@@ -139,7 +147,9 @@ async def test_subtitles_stand_in_for_a_film_that_cannot_be_decoded_and_broken_o
         assert any(what in w for w in await warnings())
 
 
-async def test_an_engine_that_is_down_costs_a_film_its_turn_and_leaves_what_is_stored(film: Film, hears: Hears) -> None:
+async def test_an_engine_that_is_down_costs_a_film_its_turn_and_leaves_what_is_stored(
+    film: Film, hears: Hears
+) -> None:
     hears(ScriptedAsr("words"))
     path = film(seconds=4)
     await index([path.parent])

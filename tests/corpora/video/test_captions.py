@@ -53,7 +53,9 @@ async def test_each_clip_gets_a_caption_of_its_frames_after_its_transcript(film:
 
 
 @pytest.mark.parametrize("how", ["down", "silent"])
-async def test_a_model_that_fails_costs_its_captions_and_the_next_run_asks_again(film: Film, how: str) -> None:
+async def test_a_model_that_fails_costs_its_captions_and_the_next_run_asks_again(
+    film: Film, how: str
+) -> None:
     path = film(seconds=8, sound="")
     eye = Eye()
     setattr(eye, how, True)

@@ -31,7 +31,10 @@ from tests.corpora.video.conftest import Ffmpeg, Film, items, warnings
         (b"fLaC\0", "flac"),
         (b"OggS\0", "ogg"),
         *((head, "") for head in (b"", b"GGGGGGGGGG", b"#EXTM3U\n#EXTINF:10,\n", b"ffconcat version 1.0\n")),
-        *((head, "") for head in (b"\xff\xfe\x41\x00\x42\x00\x43\x00", b"\xff\xd8\xff\xe0\0\x10JFIF", b"%PDF-1.7")),
+        *(
+            (head, "")
+            for head in (b"\xff\xfe\x41\x00\x42\x00\x43\x00", b"\xff\xd8\xff\xe0\0\x10JFIF", b"%PDF-1.7")
+        ),
         *((head, "") for head in (b"\0\0\0\x18ftypheic", b"\0\0\0\x18ftypavif", b"RIFF\0\0\0\0WEBPVP8 ")),
         *((text.encode(), "") for text in ("The free trial", "Our wide range", "ID3 tags", "OggS pages")),
     ],
@@ -99,7 +102,9 @@ def test_the_process_that_decodes_knows_no_keys(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("rate", "every"), [("30000/1001", 1.406), ("7", 0.5)])
-def test_what_is_shown_from_a_moment_on_is_what_the_whole_shows_there(film: Film, rate: str, every: float) -> None:
+def test_what_is_shown_from_a_moment_on_is_what_the_whole_shows_there(
+    film: Film, rate: str, every: float
+) -> None:
     path = str(film("film.mp4", 12, "-r", rate, sound=""))
     whole = list(frames(path, "mov", 0, every))
     for first in (1, len(whole) - 1):
@@ -110,11 +115,15 @@ def test_what_is_shown_from_a_moment_on_is_what_the_whole_shows_there(film: Film
 
 SUBTITLES = "\n\n".join(
     f"{n}\n00:{at // 60:02}:{at % 60:02},000 --> 00:{(at + 4) // 60:02}:{(at + 4) % 60:02},000\n{text}\n"
-    for n, (at, text) in enumerate(((1, "The first words."), (6, "The last words."), (300, "Words of another film.")))
+    for n, (at, text) in enumerate(
+        ((1, "The first words."), (6, "The last words."), (300, "Words of another film."))
+    )
 )
 
 
-async def test_subtitles_that_go_on_behind_the_film_are_told_and_nothing_cites_their_seconds(film: Film) -> None:
+async def test_subtitles_that_go_on_behind_the_film_are_told_and_nothing_cites_their_seconds(
+    film: Film,
+) -> None:
     path = film(seconds=8)
     path.with_suffix(".srt").write_text(SUBTITLES)
     path.with_suffix(".de.srt").write_text(SUBTITLES.replace("Words", "Worte"))
@@ -124,7 +133,8 @@ async def test_subtitles_that_go_on_behind_the_film_are_told_and_nothing_cites_t
     assert whole.locator["end"] == pytest.approx(8, abs=0.1)
     assert all(s.time is None or s.time[1] <= 8.1 for i in (clip, whole) for s in i.spans)
     assert {w for w in await warnings() if "behind the end" in w} == {
-        "the subtitles go on to 5:04, behind the end of the recording at 0:08, and do not fit it: 1 of 3 were left out"
+        "the subtitles go on to 5:04, behind the end of the recording at 0:08, and do not fit it: 1 of 3 were"
+        " left out"
     }
 
 

@@ -34,7 +34,10 @@ intro
 Later
 on two lines
 """
-SRT = "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --> 00:00:05,000\n<b>Second</b> line\n"
+SRT = (
+    "1\n00:00:01,000 --> 00:00:02,000\n{\\an8}First line\n\n2\n00:00:03,500 --> 00:00:05,000\n<b>Second</b>"
+    " line\n"
+)
 ROLLING = (
     "00:00.0 --> 00:02.0\none\n\n00:02.0 --> 00:04.0\none\ntwo\n\n00:04.0 --> 00:06.0\ntwo\nthree\n"
     "\n00:09.0 --> 00:10.0\nthree\n"
@@ -56,7 +59,10 @@ ROLLING = (
             "00:01.0 --> 00:04.0\n<v Ann>Shall we?</v>\n<v Bob>No.</v>\n",
             [(1.0, 4.0, "Shall we?", "Ann"), (1.0, 4.0, "No.", "Bob")],
         ),
-        (ROLLING, [(0.0, 2.0, "one", ""), (2.0, 4.0, "two", ""), (4.0, 6.0, "three", ""), (9.0, 10.0, "three", "")]),
+        (
+            ROLLING,
+            [(0.0, 2.0, "one", ""), (2.0, 4.0, "two", ""), (4.0, 6.0, "three", ""), (9.0, 10.0, "three", "")],
+        ),
     ],
     ids=["vtt", "srt", "voices", "lines that roll and a refrain"],
 )
@@ -141,7 +147,9 @@ async def test_rows_that_are_no_json_are_named_or_counted_and_a_file_is_read_onc
 
 def test_whisper_segments_are_read_and_a_transcript_without_utterances_is_refused(tmp_path: Path) -> None:
     path, empty = tmp_path / "talk.json", tmp_path / "empty.vtt"
-    path.write_text(json.dumps({"text": "x", "segments": [{"start": 1.5, "end": 2.5, "text": " Hello  there"}]}))
+    path.write_text(
+        json.dumps({"text": "x", "segments": [{"start": 1.5, "end": 2.5, "text": " Hello  there"}]})
+    )
     assert [(c.start, c.end, c.text) for c in read_transcript(path)[0].cues] == [(1.5, 2.5, "Hello there")]
     empty.write_text("WEBVTT\n\n")
     with pytest.raises(SourceError, match="no utterance with a time"):
@@ -160,12 +168,19 @@ def put(folder: Path, names: str) -> None:
         (folder / name).write_text("x")
 
 
-def test_subtitles_of_any_language_belong_to_their_recording_and_one_of_each_language_is_read(tmp_path: Path) -> None:
+def test_subtitles_of_any_language_belong_to_their_recording_and_one_of_each_language_is_read(
+    tmp_path: Path,
+) -> None:
     put(tmp_path, "a.mp4 a.vtt a.zh-CN.srt a.en.forced.srt b.eng.srt b.mkv c.vtt d.vtt d.md ab.srt a.2.srt")
     paths = [str(p) for p in sorted(tmp_path.iterdir())]
     found = subtitles_of_others(paths, lambda p: p.endswith((".mp4", ".mkv")))
     told = {Path(p).name: other for p, other in found.items()}
-    assert told == {"a.vtt": "a.mp4", "a.zh-CN.srt": "a.mp4", "a.en.forced.srt": "a.mp4", "b.eng.srt": "b.mkv"}
+    assert told == {
+        "a.vtt": "a.mp4",
+        "a.zh-CN.srt": "a.mp4",
+        "a.en.forced.srt": "a.mp4",
+        "b.eng.srt": "b.mkv",
+    }
     tags = ("zh-CN", "chs", "deu.forced", "pt_BR", "forced")
     assert [language_of(tag) for tag in tags] == ["zh", "zh", "de", "pt", ""]
     put(tmp_path, "f.mp4 f.en.srt f.eng.vtt f.de.srt f.de.forced.srt f.fr.forced.srt f.it.srt f.zh.srt")
@@ -194,13 +209,22 @@ PIER = "The pier was rebuilt in 1998."
 )
 def test_times_with_small_slips_are_read(times: str, place: tuple[float, float]) -> None:
     cues, remarks = read_cues(f"{FIRST}{times}\n{PIER}\n\n3\n00:00:15,000 --> 00:00:19,000\nBye.\n")
-    assert [(c.start, c.end, c.text) for c in cues] == [(1, 4, "Good evening."), (*place, PIER), (15, 19, "Bye.")]
+    assert [(c.start, c.end, c.text) for c in cues] == [
+        (1, 4, "Good evening."),
+        (*place, PIER),
+        (15, 19, "Bye."),
+    ]
     assert not remarks
 
 
 @pytest.mark.parametrize(
     "times",
-    ["00:00:05,000 -->", "00:0O:05,000 --> 00:00:09,000", "00:00:05,000 --> 00:00:0d,000", "9999:00:05 --> 9999:00:09"],
+    [
+        "00:00:05,000 -->",
+        "00:0O:05,000 --> 00:00:09,000",
+        "00:00:05,000 --> 00:00:0d,000",
+        "9999:00:05 --> 9999:00:09",
+    ],
 )
 def test_a_cue_whose_time_cannot_be_read_is_placed_by_those_around_it_and_counted(times: str) -> None:
     cues, remarks = read_cues(f"{FIRST}{times}\n{PIER}\n\n3\n00:00:15,000 --> 00:00:19,000\nBye.\n")
@@ -211,10 +235,13 @@ def test_a_cue_whose_time_cannot_be_read_is_placed_by_those_around_it_and_counte
 
 def test_lines_behind_a_blank_one_belong_to_their_cue_and_names_and_notes_of_webvtt_do_not() -> None:
     srt = (
-        f"{FIRST}00:00:05,000 --> 00:00:09,000\n{PIER}\n\nIt was long.\n2024\n\n3\n00:00:15,000 --> 00:00:19,000\nBye."
+        f"{FIRST}00:00:05,000 --> 00:00:09,000\n{PIER}\n\nIt was long.\n2024\n\n3\n00:00:15,000 -->"
+        " 00:00:19,000\nBye."
     )
     assert [c.text for c in timed_cues(srt)] == ["Good evening.", f"{PIER} It was long. 2024", "Bye."]
-    vtt = "WEBVTT\n\n00:01.0 --> 00:02.0\nOne\n\nNOTE\na remark\n\nintro\n00:03.0 --> 00:04.0\nA --> B at ten\n"
+    vtt = (
+        "WEBVTT\n\n00:01.0 --> 00:02.0\nOne\n\nNOTE\na remark\n\nintro\n00:03.0 --> 00:04.0\nA --> B at ten\n"
+    )
     assert [c.text for c in timed_cues(vtt)] == ["One", "A --> B at ten"]
 
 
@@ -235,5 +262,7 @@ def test_a_long_silence_between_two_cues_makes_no_clips(tmp_path: Path) -> None:
 
 @given(st.lists(st.text("ab \n", min_size=1, max_size=20).filter(str.strip), min_size=1, max_size=5))
 def test_no_word_below_a_time_is_lost(texts: list[str]) -> None:
-    whole = "".join(f"{n}\n00:00:{n:02},000 --> 00:00:{n:02},500\n{text}\n\n" for n, text in enumerate(texts, 1))
+    whole = "".join(
+        f"{n}\n00:00:{n:02},000 --> 00:00:{n:02},500\n{text}\n\n" for n, text in enumerate(texts, 1)
+    )
     assert sorted(" ".join(c.text for c in timed_cues(whole)).split()) == sorted(" ".join(texts).split())

@@ -203,10 +203,16 @@ def test_the_commands_write_clip_sheet_and_film_and_of_a_film_that_is_gone_its_f
     film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = film(seconds=4)
-    path.with_suffix(".srt").write_text("1\n00:00:01,000 --> 00:00:03,000\nThe lighthouse was built by Ada.\n")
+    path.with_suffix(".srt").write_text(
+        "1\n00:00:01,000 --> 00:00:03,000\nThe lighthouse was built by Ada.\n"
+    )
     id_, run = index_one(path), CliRunner()
     asked = run.invoke(app, ["ask", "Who built the lighthouse?", "--film", str(tmp_path / "film.mp4")])
-    assert asked.exit_code == 0 and "1 moment, 0:04" in asked.output and (tmp_path / "film.mp4").stat().st_size > 1000
+    assert (
+        asked.exit_code == 0
+        and "1 moment, 0:04" in asked.output
+        and (tmp_path / "film.mp4").stat().st_size > 1000
+    )
     for option, name in (("--to", "clip.mp4"), ("--sheet", "sheet.png"), ("--to", "frame.jpg")):
         assert run.invoke(app, ["show", id_, option, str(tmp_path / name)]).exit_code == 0
         assert (tmp_path / name).stat().st_size > 1000

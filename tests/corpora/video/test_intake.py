@@ -16,7 +16,8 @@ from ragweave.models.settings import model_settings
 from tests.corpora.video.conftest import Film, Hears, ScriptedAsr, items, warnings
 
 VTT = (
-    "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt counts.\n"
+    "WEBVTT\n\n00:01.000 --> 00:03.000\nThe engine weaves algebraic patterns.\n\n00:05.000 --> 00:06.500\nIt"
+    " counts.\n"
 )
 SAID = "The engine weaves algebraic patterns. It counts."
 
@@ -34,12 +35,18 @@ class Failing(ScriptedAsr):
         return super().transcribe(sound, language)
 
 
-async def test_a_film_becomes_clips_with_frames_that_can_be_opened_and_of_a_short_one_more(film: Film) -> None:
+async def test_a_film_becomes_clips_with_frames_that_can_be_opened_and_of_a_short_one_more(
+    film: Film,
+) -> None:
     path = film(seconds=70)
     report = await index([path.parent])
     assert (report.indexed, report.failed) == (1, [])
     *clips, video = await items()
-    assert [(c.locator["start"], c.locator["end"]) for c in clips] == [(0.0, 30.0), (30.0, 60.0), (60.0, 70.0)]
+    assert [(c.locator["start"], c.locator["end"]) for c in clips] == [
+        (0.0, 30.0),
+        (30.0, 60.0),
+        (60.0, 70.0),
+    ]
     assert [t for t, _ in clips[0].frames] == [2.0 * n for n in range(15)]
     media = Media.of((await open_library()).id)
     assert all(media.path(image).read_bytes()[:3] == b"\xff\xd8\xff" for _, image in clips[0].frames)
@@ -131,7 +138,9 @@ async def test_another_recogniser_hears_everything_again_and_looks_at_nothing(
     assert len(better.heard) == 3 and (await items())[0].text == clip.text
 
 
-async def test_an_engine_is_given_the_language_of_most_of_the_recording_so_far(film: Film, hears: Hears) -> None:
+async def test_an_engine_is_given_the_language_of_most_of_the_recording_so_far(
+    film: Film, hears: Hears
+) -> None:
     engine = ScriptedAsr("words", name="one at a time")
     engine.width = 1
     hears(engine)
@@ -140,7 +149,9 @@ async def test_an_engine_is_given_the_language_of_most_of_the_recording_so_far(f
     assert engine.languages == ["", "en", "en"]
 
 
-async def test_a_model_that_cannot_be_opened_costs_a_film_its_words_until_it_can(film: Film, hears: Hears) -> None:
+async def test_a_model_that_cannot_be_opened_costs_a_film_its_words_until_it_can(
+    film: Film, hears: Hears
+) -> None:
     class Broken(ScriptedAsr):
         def check(self) -> None:
             raise WeightsError("the model is torn", "fetch it again")
@@ -172,15 +183,19 @@ async def test_without_a_downloaded_model_a_film_is_looked_at_its_subtitles_are_
     report = await index([path.parent])
     assert (report.indexed, report.failed) == (3, [])
     [said] = await warnings()
-    assert said == (
-        "what is said in it was not heard: the model that hears speech was not downloaded; "
+    assert (
+        said == "what is said in it was not heard: the model that hears speech was not downloaded; "
         "`ragweave setup speech` fetches it"
     )
-    assert SAID in {i.text for i in await items()} and all(i.frames for i in await items() if i.corpus == "clip")
+    assert SAID in {i.text for i in await items()} and all(
+        i.frames for i in await items() if i.corpus == "clip"
+    )
 
 
 @pytest.mark.parametrize("between", [False, True])
-async def test_a_stopped_run_goes_on_where_it_ended(film: Film, hears: Hears, tmp_path: Path, between: bool) -> None:
+async def test_a_stopped_run_goes_on_where_it_ended(
+    film: Film, hears: Hears, tmp_path: Path, between: bool
+) -> None:
     path = film(seconds=60)
     hears(Failing(3, "scripted"))
     with pytest.raises(RuntimeError, match="the power fails"):

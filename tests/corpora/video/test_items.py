@@ -28,7 +28,13 @@ EVEN = tuple(Frame(float(t), f"f{t}") for t in range(0, 60, 2))
 
 
 def made(**parts: object) -> list[Item]:
-    values: dict[str, object] = {"title": "Engines", "duration": 60.0, "cues": CUES, "speech": "subtitles", **parts}
+    values: dict[str, object] = {
+        "title": "Engines",
+        "duration": 60.0,
+        "cues": CUES,
+        "speech": "subtitles",
+        **parts,
+    }
     return items_of("src", "/films/engines.mp4", Recording(**values))  # type: ignore[arg-type]
 
 
@@ -65,7 +71,9 @@ def test_a_clip_holds_transcript_then_screen_then_caption_and_says_where_each_li
     assert isinstance(parts, dict)
     found = {name: clip.text[a:b] for name, (a, b) in parts.items()}
     assert list(found) == ["transcript", "screen", "caption"] and clip.text == "\n\n".join(found.values())
-    assert found["transcript"].startswith("The engine weaves") and found["transcript"].endswith("by punched cards.")
+    assert found["transcript"].startswith("The engine weaves") and found["transcript"].endswith(
+        "by punched cards."
+    )
     assert (found["screen"], found["caption"]) == ("Note G", "A woman at a loom")
     assert (video.corpus, video.locator["end"], video.meta["duration"]) == ("video", 60.0, 60.0)
     counts = clip.locate(clip.text.index("It counts"), clip.text.index("Note"))
@@ -74,7 +82,9 @@ def test_a_clip_holds_transcript_then_screen_then_caption_and_says_where_each_li
     assert all(unpack(pack(item)) == item for item in (clip, second, video))
 
 
-def test_the_middle_frame_stands_for_a_clip_the_one_of_its_seconds_for_a_stretch_and_32_for_the_whole() -> None:
+def test_the_middle_frame_stands_for_a_clip_the_one_of_its_seconds_for_a_stretch_and_32_for_the_whole() -> (
+    None
+):
     first, second, video = made(frames=EVEN)
     at = first.text.index("It counts")
     assert (first.locator["image"], first.locate(at, len(first.text))["image"]) == ("f14", "f4")
@@ -123,7 +133,9 @@ def test_every_place_in_what_a_time_range_leaves_overlaps_it(low: float, high: f
         assert part is None or all(s.time and s.time[1] > low and s.time[0] < high for s in part.spans)
 
 
-def test_each_utterance_and_each_part_of_a_long_one_has_its_own_confidence_and_what_was_written_is_sure() -> None:
+def test_each_utterance_and_each_part_of_a_long_one_has_its_own_confidence_and_what_was_written_is_sure() -> (
+    None
+):
     words = tuple((9.0 + n, n + 10.0, w) for n, w in enumerate(["One two three four five six."] * 2))
     long = Cue(9, 30, "One two three four five six. " * 2, confidence=0.6, words=words, sure=(0.9, 0.3))
     cues = (Cue(0, 5, "It was clear.", confidence=0.9), Cue(5, 9, "it was mumbled", confidence=0.4), long)

@@ -50,7 +50,9 @@ def test_what_no_source_needs_is_swept_but_not_what_was_just_written(tmp_path: P
     assert os.listdir(tmp_path / "libraries" / "lib" / "perceived") == [A[:32]]
 
 
-def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no_longer(tmp_path: Path) -> None:
+def test_what_was_begun_of_a_file_is_kept_while_that_lies_there_as_it_did_and_no_longer(
+    tmp_path: Path,
+) -> None:
     film, moved = tmp_path / "film.mp4", tmp_path / "other.mp4"
     film.write_bytes(b"film")
 

@@ -49,7 +49,10 @@ def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
 @pytest.mark.parametrize(
     ("recording", "title"),
     [
-        (talk("Version Control", "Introduction", "Copyright © School 2010"), "Version Control: Introduction (vc)"),
+        (
+            talk("Version Control", "Introduction", "Copyright © School 2010"),
+            "Version Control: Introduction (vc)",
+        ),
         (talk("A Data Set of 400", "Million Pairs", "ada@works.org"), "A Data Set of 400 Million Pairs (vc)"),
         (talk("ext=doc", "Ciphers", "12.03.2024", "Ciphers of old"), "Ciphers (vc)"),
         (talk("One", "Two", "Three", "Four"), "One: Two: Three (vc)"),
@@ -59,7 +62,9 @@ def talk(*lines: str, stands: float = 15.0, shown: float = 55.0) -> Recording:
         (Recording("", 60, (), "", (Shown(10, 60, "The end"),)), "vc"),
     ],
 )
-def test_a_first_slide_that_stands_gives_the_title_and_the_file_its_name(recording: Recording, title: str) -> None:
+def test_a_first_slide_that_stands_gives_the_title_and_the_file_its_name(
+    recording: Recording, title: str
+) -> None:
     assert titled(recording, "/films/vc.mp4") == title
 
 
@@ -76,7 +81,8 @@ def test_names_and_repeated_phrases_are_key_and_words_of_talk_are_not() -> None:
 
 def test_chapters_and_telling_sentences_stand_in_the_summary_with_their_times() -> None:
     cues = tuple(
-        Cue(n * 20.0, n * 20.0 + 10, f"The engine number {n} weaves patterns from cards and cards.") for n in range(20)
+        Cue(n * 20.0, n * 20.0 + 10, f"The engine number {n} weaves patterns from cards and cards.")
+        for n in range(20)
     )
     chapters = ((0.0, 200.0, "Threads"), (200.0, 400.0, "Cards"))
     recording = Recording("Looms", 400.0, cues, "subtitles", chapters=chapters)

@@ -14,8 +14,9 @@ def pages(tmp_path: Path) -> Path:
     folder = tmp_path / "web"
     (folder / "sub").mkdir(parents=True)
     (folder / "arkona.html").write_text(
-        "<html><head><title>Kap Arkona</title><link rel='canonical' href='https://de.example/arkona#x'></head>"
-        "<body><article><p>The lighthouse of Kap Arkona was built in 1827.</p><p>It is a museum.</p></article></body>"
+        "<html><head><title>Kap Arkona</title><link rel='canonical'"
+        " href='https://de.example/arkona#x'></head><body><article><p>The lighthouse of Kap Arkona was built"
+        " in 1827.</p><p>It is a museum.</p></article></body>"
     )
     (folder / "sub" / "hiddensee.md").write_text(
         "---\ntitle: Dornbusch light\nsource: https://en.wikipedia.example/wiki/Dornbusch\n---\n"
@@ -36,7 +37,9 @@ def pages(tmp_path: Path) -> Path:
         ("quantum chromodynamics", []),
     ],
 )
-async def test_pages_are_ranked_by_the_rare_words_of_the_query(query: str, titles: list[str], pages: Path) -> None:
+async def test_pages_are_ranked_by_the_rare_words_of_the_query(
+    query: str, titles: list[str], pages: Path
+) -> None:
     assert [page.title for page in await Folder(pages).search(query, 5)] == titles
 
 
@@ -50,7 +53,9 @@ async def test_a_page_brings_its_text_snippet_time_and_the_address_that_it_gives
     assert "evil.example" not in markdown.text and "---" not in markdown.text
 
 
-@pytest.mark.parametrize("address", ["http://10.0.0.1/", "javascript:alert(1)", "file:///etc/passwd", "nonsense", ""])
+@pytest.mark.parametrize(
+    "address", ["http://10.0.0.1/", "javascript:alert(1)", "file:///etc/passwd", "nonsense", ""]
+)
 async def test_an_address_that_is_none_of_the_web_is_not_taken_from_a_page(pages: Path, address: str) -> None:
     (pages / "odd.md").write_text(f"---\nurl: {address}\n---\nA zeppelin over the bay.\n")
     (found,) = await Folder(pages).search("zeppelin", 1)

@@ -30,7 +30,10 @@ class Server:
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.seen.append((await reader.readuntil(b"\r\n\r\n")).decode())
         await asyncio.sleep(self.wait)
-        head = f"HTTP/1.1 {self.status}\r\nContent-Length: {len(self.body.encode())}\r\nConnection: close\r\n\r\n"
+        head = (
+            f"HTTP/1.1 {self.status}\r\nContent-Length: {len(self.body.encode())}\r\nConnection:"
+            " close\r\n\r\n"
+        )
         writer.write((head + self.body).encode())
         writer.close()
 
@@ -57,7 +60,10 @@ def row(url: Any, **more: Any) -> dict[str, Any]:
 
 @both
 async def test_results_are_read_as_data(name: str, server: Server) -> None:
-    rows = [row("https://a.example/", raw_content="All of it."), row("https://b.example/", title=None, content=7)]
+    rows = [
+        row("https://a.example/", raw_content="All of it."),
+        row("https://b.example/", title=None, content=7),
+    ]
     server.body = json.dumps({"results": [*rows, row(None), row("https://c.example/")]})
     found = await MAKERS[name](server.url, 5).search("who & what? ü", 3)
     text = "All of it." if name == "tavily" else ""
@@ -67,7 +73,9 @@ async def test_results_are_read_as_data(name: str, server: Server) -> None:
         parts = ("GET /search?", "q=who+%26+what?+%C3%BC", "format=json", "language=auto")
         assert all(part in server.seen[0] for part in parts)
     else:
-        assert "POST /search" in server.seen[0] and "authorization: bearer tvly-secret" in server.seen[0].lower()
+        assert (
+            "POST /search" in server.seen[0] and "authorization: bearer tvly-secret" in server.seen[0].lower()
+        )
 
 
 @both
@@ -101,7 +109,8 @@ async def test_an_error_status_is_a_sentence_with_a_remedy_and_without_the_key(
 
 
 @pytest.mark.parametrize(
-    "body", ["<html>Results</html>", "", "{", "[]", "3", '{"results": null}', '{"results": [3]}', "[" * 100_000]
+    "body",
+    ["<html>Results</html>", "", "{", "[]", "3", '{"results": null}', '{"results": [3]}', "[" * 100_000],
 )
 @both
 async def test_something_else_than_results_is_a_sentence(name: str, body: str, server: Server) -> None:
@@ -119,7 +128,9 @@ async def test_a_slow_or_missing_server_is_a_sentence(name: str, server: Server)
         await MAKERS[name]("http://127.0.0.1:9", 5).search("x", 3)
 
 
-async def test_no_address_that_a_provider_names_is_opened(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_address_that_a_provider_names_is_opened(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.body = json.dumps({"results": [row(f"{server.url}/admin"), row("http://localhost/", content="")]})
     monkeypatch.setenv("RAGWEAVE_WEB_SEARX_URL", server.url)
     assert [p.text for p in (await search(make(), "lighthouse", 5)).pages] == ["about a"]

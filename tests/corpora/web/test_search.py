@@ -32,7 +32,9 @@ def page(url: str, title: str = "T", text: str = "Built in 1827.", snippet: str 
 async def test_no_more_than_k_pages_and_no_double_are_returned_in_the_order_of_the_results() -> None:
     engine = Engine([page(f"https://a.example/{i // 2}#{i}", f"Page {i // 2}") for i in range(12)])
     result = await search(engine, "lighthouse " * 500, 3)
-    assert [(p.url, p.title) for p in result.pages] == [(f"https://a.example/{n}", f"Page {n}") for n in range(3)]
+    assert [(p.url, p.title) for p in result.pages] == [
+        (f"https://a.example/{n}", f"Page {n}") for n in range(3)
+    ]
     assert (result.provider, result.notes) == ("engine", [])
     ((sent, n),) = engine.asked
     assert len(sent) <= 400 and n == 6
@@ -40,7 +42,10 @@ async def test_no_more_than_k_pages_and_no_double_are_returned_in_the_order_of_t
 
 async def test_what_a_provider_brings_is_made_plain_and_a_snippet_stands_in_for_text() -> None:
     text = "A cape\u202e on [Rügen](https://evil.example). ![p](https://evil.example/p.png)"
-    rows = [page("https://a.example/", "T [x](http://evil.example)", text), page("https://b.example/", text="")]
+    rows = [
+        page("https://a.example/", "T [x](http://evil.example)", text),
+        page("https://b.example/", text=""),
+    ]
     found = (await search(Engine([*rows, page("https://c.example/", text="", snippet="")]), "x", 5)).pages
     assert [(p.title, p.text) for p in found] == [("T x", "A cape on Rügen. p"), ("T", "s")]
 

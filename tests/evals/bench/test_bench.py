@@ -40,7 +40,9 @@ def bench(folder: Path, *argv: str, mode: str = "extractive") -> Any:
     return CliRunner().invoke(cli.app, ["bench", *given])
 
 
-def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships: Path, tmp_path: Path) -> None:
+def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(
+    ships: Path, tmp_path: Path
+) -> None:
     done = bench(tmp_path, "auto-rag", "--from", f"nq={ships}", "--from", f"ships={ships}")
     assert done.exit_code == 0, done.output
     row = next(line for line in done.output.splitlines() if line.startswith("| Auto-RAG, paper"))
@@ -48,7 +50,10 @@ def test_ours_stands_beside_the_papers_and_a_set_that_is_not_here_is_named(ships
         row.startswith("| Auto-RAG, paper | 37.9 | 60.9 |")
         and "| Auto-RAG, here without a chat model | " in done.output
     )
-    assert "Auto-RAG-Llama-3-8B-Instruct: none, passages are quoted; text encoder e5-base-v2: wordllama" in done.output
+    assert (
+        "Auto-RAG-Llama-3-8B-Instruct: none, passages are quoted; text encoder e5-base-v2: wordllama"
+        in done.output
+    )
     assert "hotpotqa: not here" in done.output and "3 arms, 12 questions to ask." in done.output
     flat = json.loads((tmp_path / "r.json").read_text())
     assert flat["naive RAG, ships acc"] == 1 and flat["naive RAG, recall@1 of all"] == 100
@@ -61,7 +66,8 @@ def test_the_cost_comes_before_a_chat_model_is_called(ships: Path, tmp_path: Pat
     with override(writer=ScriptedChat(replies=[])):
         told = bench(tmp_path, *argv, "--estimate", mode="llm")
         refused = bench(tmp_path, *argv, mode="llm")
-    # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last answer.
+    # A turn before five rounds and one after each, five recalls with a turn each, each turn twice, and a last
+    # answer.
     assert told.exit_code == 0 and "At most 56 calls" in told.output
     assert refused.exit_code == 1 and "Go on?" in refused.output
 
@@ -73,7 +79,8 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
     folder = tmp_path / "long"
     (folder / "0-mill").mkdir(parents=True)
     (folder / "0-mill/mill.vtt").write_text(
-        "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe mill of Leigo was burnt down by lightning.\n", encoding="utf-8"
+        "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\nThe mill of Leigo was burnt down by lightning.\n",
+        encoding="utf-8",
     )
     given = {"0": [{"type": "lecture", "questions": [{"id": 0, "question": "What burnt down the mill?"}]}]}
     (folder / "dataset.json").write_text(json.dumps(given), encoding="utf-8")
@@ -100,7 +107,9 @@ def test_a_judge_prefers_answers_in_both_orders_and_those_of_other_systems(
         )  # fmt: skip
     assert done.exit_code == 0, done.output
     against = done.output.split("over LightRAG")[1]
-    assert "| overall, here | 100.00 | – | – | 100.00 |" in against and "| overall, paper | 57.85 |" in against
+    assert (
+        "| overall, here | 100.00 | – | – | 100.00 |" in against and "| overall, paper | 57.85 |" in against
+    )
     # As published: a model reads the recordings for entities, and puts the question into several forms.
     assert sum("entities" in a for a in asked) == 1 and any("prepare the search" in a for a in asked)
     # In both orders, five times each.

@@ -19,14 +19,19 @@ from ragweave.models.chat_reply import IMAGE_TOKENS, tokens_of
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.frames import add_frames
 
-QUESTION = "What did the mill of Leigo make, who owned it, and what burnt it down in the end, as far as it is known?"
+QUESTION = (
+    "What did the mill of Leigo make, who owned it, and what burnt it down in the end, as far as it is known?"
+)
 WORDS = "The mill of Leigo made paper for its owner Ilse Marwen and was burnt down by lightning in the end. "
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sixteen passages as long as one can be, a recording of half an hour, and pages of a web."""
-    mills = [{"id": f"m{n}", "title": f"Mill {n}", "text": f"In the year {1700 + n}. " + WORDS * 19} for n in range(16)]
+    mills = [
+        {"id": f"m{n}", "title": f"Mill {n}", "text": f"In the year {1700 + n}. " + WORDS * 19}
+        for n in range(16)
+    ]
     asked = {"id": "1", "question": QUESTION, "answers": ["paper"], "gold": ["m1"]}
     spoken = [
         f"{n // 12:02}:{n * 5 % 60:02}.000 --> {(n + 1) // 12:02}:{(n + 1) * 5 % 60:02}.000\n{n}. {WORDS}\n"
@@ -56,10 +61,17 @@ class Greedy(ScriptedChat):
         said, n = "\n".join(str(m.content) for m in messages), len(self.calls)
         if "Final Answer" in said:
             if n % 2:
-                return f"Learnt: {WORDS * 6}\nMissing: {WORDS * 6}\nQuery: mill {n} of Leigo\nQuery: owner {n} of Leigo"
+                return (
+                    f"Learnt: {WORDS * 6}\nMissing: {WORDS * 6}\nQuery: mill {n} of Leigo\nQuery: owner {n}"
+                    " of Leigo"
+                )
             return f"Query: {QUESTION}"
         for sign, reply in {
-            "prepare the search": {"statement": QUESTION, "scene": "a mill", "keywords": ["mill", "lightning"]},
+            "prepare the search": {
+                "statement": QUESTION,
+                "scene": "a mill",
+                "keywords": ["mill", "lightning"],
+            },
             "exactly one word out of": "paragraph",
             "judge whether passages": {"verdicts": [{"n": n, "verdict": "partly"} for n in range(1, 41)]},
             "write search queries": {"queries": [f"owner {n} of the mill of Leigo" for n in range(8)]},

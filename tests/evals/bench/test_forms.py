@@ -33,7 +33,11 @@ def searched(bundle: FormBundle) -> dict[str, str]:
 
 
 def test_squad(tmp_path: Path) -> None:
-    qa = {"id": "1", "question": "Who built it?", "answers": [{"text": "Ada", "answer_start": 0}, {"text": "Ada"}]}
+    qa = {
+        "id": "1",
+        "question": "Who built it?",
+        "answers": [{"text": "Ada", "answer_start": 0}, {"text": "Ada"}],
+    }
     data = {"data": [{"title": "Mill", "paragraphs": [{"context": "Ada built it.", "qas": [qa]}]}]}
     found = read("squad", whole(tmp_path / "dev.json", data))
     assert first(found) == ("Who built it?", ("Ada",), ("Mill#0",), "")
@@ -77,9 +81,13 @@ def test_arc_in_both_forms_and_choices_of_flashrag(tmp_path: Path) -> None:
 
 def test_a_folder_of_beir_asks_what_is_judged_alone(tmp_path: Path) -> None:
     lines(tmp_path / "corpus.jsonl", {"_id": "d1", "title": "Tea", "text": "Tea helps."})
-    lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "does tea help"}, {"_id": "q2", "text": "unjudged"})
+    lines(
+        tmp_path / "queries.jsonl", {"_id": "q1", "text": "does tea help"}, {"_id": "q2", "text": "unjudged"}
+    )
     (tmp_path / "qrels").mkdir()
-    (tmp_path / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td1\t0\n", encoding="utf-8")
+    (tmp_path / "qrels/test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\td1\t2\nq2\td1\t0\n", encoding="utf-8"
+    )
     found = read("nfcorpus", tmp_path)
     assert [(q.text, q.gold) for q in found.questions] == [("does tea help", ("d1",))]
     assert searched(found) == {"d1": "Tea helps."}
@@ -92,7 +100,13 @@ def test_queries_of_universalrag_with_the_texts_that_they_name(tmp_path: Path) -
     (tmp_path / "dataset/hotpotqa/text/2.txt").write_text("Daw\nA bird.", encoding="utf-8")
     row = {"index": "h_1", "question": "What is Rook?", "answer": "ship", "source": "hotpotqa",
            "gt_texts": ["dataset/hotpotqa/text/1.txt"], "gt_retrieval": "document"}  # fmt: skip
-    seen = {"index": "l_1", "question": "What?\n(A) a\n(B) b", "answer": "B", "gt_retrieval": "clip", "gt_videos": []}
+    seen = {
+        "index": "l_1",
+        "question": "What?\n(A) a\n(B) b",
+        "answer": "B",
+        "gt_retrieval": "clip",
+        "gt_videos": [],
+    }
     found = read("hotpotqa", whole(tmp_path / "dataset/query/hotpotqa.json", [row, seen]))
     assert first(found) == ("What is Rook?", ("ship",), ("1.txt",), "")
     assert found.labels == {"h_1": "document", "l_1": "clip"} and {*searched(found)} == {"1.txt", "2.txt"}

@@ -12,7 +12,8 @@ from ragweave.models.errors import InputError, ModelError
 
 
 @pytest.mark.parametrize(
-    ("rows", "error"), [("{", InputError), (json.dumps({"id": "a", "question": "q", "answers": ["x"]}), ModelError)]
+    ("rows", "error"),
+    [("{", InputError), (json.dumps({"id": "a", "question": "q", "answers": ["x"]}), ModelError)],
 )
 def test_command_ends_with_a_named_error(tmp_path: Path, rows: str, error: type[Exception]) -> None:
     app = typer.Typer()

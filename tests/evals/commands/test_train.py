@@ -19,7 +19,8 @@ def routed(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "argv", [("router", "--kind", "encoder"), ("router", "--backbone", "t5"), ("evaluator", "--backbone", "t5")]
+    "argv",
+    [("router", "--kind", "encoder"), ("router", "--backbone", "t5"), ("evaluator", "--backbone", "t5")],
 )
 def test_a_checkpoint_needs_a_base_and_a_folder(argv: tuple[str, ...], main: Any, routed: Path) -> None:
     code, _, err = main("train", *argv, "--data", str(routed))
@@ -51,7 +52,9 @@ def test_a_head_that_cannot_be_written_is_refused_before_it_is_trained(
 ) -> None:
     (tmp_path / "folder.npz").mkdir()
     held = sorted(tmp_path.rglob("*"))
-    code, _, err = main("train", "router", "--data", str(routed), "--out", str(tmp_path / name), "--no-templates")
+    code, _, err = main(
+        "train", "router", "--data", str(routed), "--out", str(tmp_path / name), "--no-templates"
+    )
     assert code == 2
     assert told.lower() in " ".join(err.split()).lower()
     assert sorted(tmp_path.rglob("*")) == held
