@@ -1,0 +1,260 @@
+"""RAG-Fusion in small: questions in few, vague or foreign words, alone and with rewrites that are kept.
+
+Sixty questions over five libraries (records/rag_fusion_questions.jsonl), a third of them in another language
+than the file that answers. Their passages are those of each library with the lowest SHA-256 of
+`library/file#paragraph`, one a file, so that no search has chosen them. No question holds the decisive word
+of its passage. The rewrites (records/rag_fusion_rewrites.jsonl) were written by hand to the product's own
+prompt; a model gives them back, and `expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`.
+Counted is the passage that answers among the first 4 and the first 10.
+
+The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither
+libraries nor answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those
+that share any content word with the sentence that answers, so that what a lucky word brings can be told from
+the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragweave.evals.claims.common import Given, KeptChat, Report, bars, drawing, read_rows, save
+from ragweave.evals.sets import folder_of
+
+if TYPE_CHECKING:
+    from ragweave.components.evidence import Evidence, RankedList
+    from ragweave.nodes.state import State
+
+QUESTIONS, REWRITES = "rag_fusion_questions", "rag_fusion_rewrites"
+LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
+ALONE, TURNS = "question alone", "turns (the product)"
+CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
+PUBLISHED = "ranks, k=60, as published"
+Found = dict[str, list[str]]
+"""Texts in their order, best first, by arm."""
+
+
+class Rewriting(KeptChat):
+    """A model that answers the prompt of `expand` for a question with the rewrites that were kept."""
+
+    def _reply(self, messages: Sequence[Any]) -> str:
+        return self.kept[str(messages[-1].text).strip()]
+
+
+def rewriting() -> Rewriting:
+    """Return the model that gives the kept rewrites."""
+    rows = read_rows(REWRITES)
+    return Rewriting(kept={row["question"]: json.dumps({"queries": row["queries"]}) for row in rows})
+
+
+def place(row: Mapping[str, Any], texts: Sequence[str]) -> int:
+    """Return the place, from 1, of the passage that answers, or 0."""
+    gold = " ".join(row["gold"].split())
+    return next((n for n, text in enumerate(texts, 1) if gold in text), 0)
+
+
+def telling(row: Mapping[str, Any], rewrite: str) -> bool:
+    """Tell whether a rewrite holds the decisive word, which whoever wrote it knew."""
+    return str(row["decisive"]).casefold() in rewrite.casefold()
+
+
+def sharing(row: Mapping[str, Any], rewrite: str) -> bool:
+    """Tell whether a rewrite shares a content word with the sentence that answers."""
+    from ragweave.models.text import content_terms
+
+    return telling(row, rewrite) or bool({*content_terms(rewrite)} & {*content_terms(row["gold"])})
+
+
+@dataclass
+class Search:
+    """What `expand` and `retrieve` left of a question, which each fusion orders in its own way."""
+
+    library: Any
+    context: Any
+    state: State
+    file: str
+    """Name of the file that answers; a passage of another one does not count."""
+
+    @property
+    def query(self) -> str:
+        """The question as it was searched."""
+        return self.state["query"]
+
+    @property
+    def found(self) -> list[RankedList]:
+        """All lists."""
+        return self.state["found"]
+
+    async def by_node(self, found: list[RankedList], **knobs: Any) -> list[str]:
+        """Let the product's own `fuse` order lists."""
+        from langgraph.runtime import Runtime
+
+        from ragweave.nodes.fuse import fuse
+
+        context = self.context.model_validate({**self.context.model_dump(exclude_unset=True), **knobs})
+        left = list(dict.fromkeys(row["query"] for row in found if row["query"] != self.query))
+        phrased: Any = [{"hop": 1, "query": self.query, "also": [], "rewrites": left, "by": "llm"}]
+        state: Any = {**self.state, "found": found, "queries": phrased}
+        update = await fuse(state, Runtime(context=context, stream_writer=lambda _: None))
+        return self.texts(update["evidence"])
+
+    async def each(self) -> list[list[Evidence]]:
+        """Return what each phrasing alone puts in order, the question's first."""
+        return [
+            await self.ordered(q, [row for row in self.found if row["query"] == q]) for q in self.phrasings()
+        ]
+
+    async def ordered(self, query: str, found: list[RankedList]) -> list[Evidence]:
+        """Put lists in order by a query."""
+        from ragweave.components.fusion import fused
+        from ragweave.components.local.rank import score_pools
+
+        rows, _ = await score_pools(self.library, query, [fused(found, query, self.context)], self.context, 1)
+        return rows[0]
+
+    def phrasings(self) -> list[str]:
+        """Return the question and its rewrites."""
+        return list(dict.fromkeys([self.query, *(row["query"] for row in self.found)]))
+
+    def of_kind(self, kind: str) -> list[list[tuple[str, float]]]:
+        """Return the lists of one kind, the question's first."""
+        lists = {
+            row["query"]: list(zip(row["ids"], row["scores"], strict=True))
+            for row in self.found
+            if row["kind"] == kind
+        }
+        return [lists.get(q, []) for q in self.phrasings()]
+
+    async def items(self, ids: Sequence[str]) -> list[str]:
+        """Return the texts of items."""
+        held = await self.library.items(ids)
+        return self.texts([held[i] for i in ids])
+
+    def texts(self, rows: Sequence[Any]) -> list[str]:
+        """Return what rows say, nothing of a file that does not answer."""
+        given = [row if isinstance(row, dict) else {"text": row.text, "locator": row.locator} for row in rows]
+        mine = [str(row["locator"].get("file", "")).endswith(self.file) for row in given]
+        return [" ".join(row["text"].split()) if own else "" for row, own in zip(given, mine, strict=True)]
+
+
+def ranked(lists: Sequence[list[tuple[str, float]]], k: int, first: float) -> list[str]:
+    """Join lists by reciprocal ranks, the first one at its own weight."""
+    from ragweave.components.fusion import fuse_ranks
+
+    weights = [first, *[1.0] * (len(lists) - 1)]
+    return [i for i, _ in fuse_ranks(list(zip(weights, lists, strict=True)), k)]
+
+
+async def arms(row: Mapping[str, Any], search: Search) -> Found:
+    """Return what each arm puts first."""
+    mine = [each for each in search.found if each["query"] == search.query]
+    out = {ALONE: await search.by_node(mine), TURNS: await search.by_node(search.found)}
+    for name, tells in ((CLEAN, telling), (BARE, sharing)):
+        kept = [
+            each for each in search.found if each["query"] == search.query or not tells(row, each["query"])
+        ]
+        out[name] = await search.by_node(kept)
+    each = [[(e["id"], 0.0) for e in rows] for rows in await search.each()]
+    for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
+        out[f"ranks, {name}"] = await search.items(ranked(each, k, first))
+    out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
+    preset = {"preset": "rag-fusion-paper", "mode": "llm", "top_k": 10, "library": row["library"]}
+    out[PUBLISHED] = await search.by_node(search.found, **preset)
+    for name, kind in (("words", "lexical"), ("vectors", "dense")):
+        lists = search.of_kind(kind)
+        out[f"{name}, question alone"] = await search.items([i for i, _ in lists[0]])
+        out[f"{name}, ranks, k=60"] = await search.items(ranked(lists, 60, 1.0))
+    return out
+
+
+async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
+    """Return the place of the passage that answers, by arm, for every question."""
+    from langgraph.graph import END, START
+
+    from ragweave.components.context import Context
+    from ragweave.corpora.ingest.run import index
+    from ragweave.corpora.store.library import open_library
+    from ragweave.graphs.base import new_graph
+    from ragweave.models.chat import override
+    from ragweave.nodes.condense import condense
+    from ragweave.nodes.expand import expand
+    from ragweave.nodes.retrieve import retrieve
+
+    builder = new_graph(condense, expand, retrieve)
+    builder.path(START, "condense", "expand", "retrieve", END)
+    searching = builder.compile()
+    model = rewriting()
+    places: dict[str, list[int]] = {}
+    for name in LIBRARIES:
+        await index([folder_of(name) / "library"], name)
+        library, context = (
+            await open_library(name),
+            Context(library=name, mode="llm", top_k=10, recency="off"),
+        )
+        for row in (row for row in questions if row["library"] == name):
+            with override(writer=model):
+                sent: Any = {"messages": [("human", row["question"])]}
+                state: Any = await searching.ainvoke(sent, context=context)
+                search = Search(library, context, state, row["file"])
+                found = await arms(row, search)
+            for arm, texts in found.items():
+                places.setdefault(arm, []).append(place(row, texts))
+    return places
+
+
+def within(places: Sequence[int], most: int) -> list[float]:
+    """Return 1 for each question whose passage is among the first."""
+    return [float(0 < at <= most) for at in places]
+
+
+def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]]) -> Report:
+    """Return the table and the intervals."""
+    from ragweave.evals.bootstrap import paired
+
+    foreign = [n for n, row in enumerate(questions) if row["foreign"]]
+    lines = [f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file"]
+    lines += [_held(questions), "", f"{'passage that answers':30} first 4  first 10  foreign, first 4"]
+    shares: dict[str, tuple[float, float]] = {}
+    for arm, at in places.items():
+        four, ten = within(at, 4), within(at, 10)
+        shares[arm] = sum(four) / len(at), sum(ten) / len(at)
+        other = sum(four[n] for n in foreign) / max(1, len(foreign))
+        lines.append(f"{arm:30} {shares[arm][0]:7.2f} {shares[arm][1]:9.2f} {other:17.2f}")
+    lines += ["", "difference among the first 4, with its 95 % interval (paired bootstrap)"]
+    for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
+        d = paired(within(places[a], 4), within(places[b], 4))
+        lines.append(f"{b} - {a}: {d.mean:+.2f} [{d.low:+.2f}, {d.high:+.2f}]")
+    lines += ["", "NFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER`"]
+    lines[-1] += " reads its files."
+    figures: dict[str, float] = {}
+    for arm, (four_of, ten_of) in shares.items():
+        figures |= {f"{arm}, first 4": round(four_of, 4), f"{arm}, first 10": round(ten_of, 4)}
+    return Report("\n".join(lines), figures, lambda path: draw(shares, path))
+
+
+def _held(questions: Sequence[dict[str, Any]]) -> str:
+    """Say how many rewrites hold a word that helps."""
+    kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
+    pairs = [(row, rewrite) for row in questions for rewrite in kept[row["question"]]]
+    decisive = sum(telling(row, rewrite) for row, rewrite in pairs)
+    shared = sum(sharing(row, rewrite) for row, rewrite in pairs)
+    held = f"{decisive} hold the decisive word, {shared} a word of the answer"
+    return f"{len(pairs)} rewrites, written blind: {held}"
+
+
+def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
+    """Draw a pair of bars for each arm."""
+    figure, (axis,) = drawing(1, (9, 5))
+    four, ten = zip(*shares.values(), strict=True)
+    bars(axis, {"among the first 4": four, "among the first 10": ten}, [*shares])
+    axis.set_xlabel("share of hard questions whose passage is found")
+    save(figure, path)
+
+
+async def claim(given: Given) -> Report:
+    """Search all questions again with the kept rewrites, and report."""
+    questions = read_rows(QUESTIONS)
+    return report(await measure(questions), questions)
