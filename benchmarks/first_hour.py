@@ -25,7 +25,7 @@ from collections import Counter
 from pathlib import Path
 
 from against_plain_rag import read, verdicts
-from filings import BOTTOM, LEFT, RIGHT, Sheet
+from filing_tables import BOTTOM, LEFT, RIGHT, Sheet
 
 from ragweave.tests.support.pdfs import pdf_bytes, width
 
