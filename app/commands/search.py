@@ -87,9 +87,7 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
     read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
     found: dict[str, tuple[Evidence, Lines]] = {}
     leads = await asyncio.to_thread(library.leads, query)
-    chosen = await asyncio.to_thread(
-        quotes, query, read, idf.__getitem__, most=context.kept, leads=leads
-    )
+    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, leads=leads)
     for quoted in chosen:
         item = quoted.item
         row = rows.get(item.id)
