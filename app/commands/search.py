@@ -86,7 +86,9 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
     rows = {row["id"]: row for row in await api.asearch(query, context=context)}
     read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
     found: dict[str, tuple[Evidence, Lines]] = {}
-    for quoted in await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept):
+    leads = await asyncio.to_thread(library.leads, query)
+    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, leads=leads)
+    for quoted in chosen:
         item = quoted.item
         row = rows.get(item.id)
         if row is None:  # a neighbour of what was found, or a part of it

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, named, nearness, visual_search
+from ragweave.corpora.store import document_names, locks, named, nearness, visual_search
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
@@ -33,6 +33,8 @@ _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
 _AMONG = 4
 """Paragraphs that are looked at for each document of one paragraph that is wanted."""
+_NAMED = 20
+"""Items that are added from the documents that a query names."""
 _WEIGHED = 100_000
 """Terms whose rarity is remembered of a generation."""
 PRIOR = 50
@@ -113,6 +115,8 @@ class Library:
                 dense = self._dense(row, corpus, vectors, k, sources)
             if only != "dense":
                 words = self.held.lexical.search(self.id, corpus, queries, k, sources)
+            if only is None and not sources:
+                dense, words = self._with_named(row, corpus, queries, vectors, dense, words)
             if only in (None, "visual"):  # of what the other lists found it says whether it has a picture
                 seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
@@ -128,6 +132,27 @@ class Library:
             for lists in (dense, words, seen)
         )
         return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
+
+    def _with_named(
+        self,
+        row: LibraryRow,
+        corpus: Corpus,
+        queries: Sequence[str],
+        vectors: Matrix,
+        dense: list[Ranking],
+        words: list[Ranking],
+    ) -> tuple[list[Ranking], list[Ranking]]:
+        """Add to the lists of each query the best items of the documents that it names."""
+        dense, words = list(dense), list(words)
+        for n, query in enumerate(queries):
+            sources = document_names.leading(self.held, self.id, query)
+            if not sources:
+                continue
+            near = self._dense(row, corpus, vectors[n : n + 1], _NAMED, sources)
+            said = self.held.lexical.search(self.id, corpus, [query], _NAMED, sources)
+            dense[n] = document_names.joined(dense[n], near[0])
+            words[n] = document_names.joined(words[n], said[0])
+        return dense, words
 
     def _dense(
         self, row: LibraryRow, corpus: Corpus, asked: Matrix, k: int, sources: Sequence[str]
@@ -205,6 +230,14 @@ class Library:
     def titles_in(self, text: str) -> list[str]:
         """Return the titles of the library that a text names, in its order, to those who have a thread of their own."""
         return named.titles_in(self.held, self.id, text)
+
+    def leads(self, query: str) -> document_names.Leads:
+        """Return which documents a query names, and how clearly, to those who have a thread of their own."""
+        return document_names.leads(self.held, self.id, query)
+
+    def leads_of(self, query: str, ids: Iterable[str]) -> dict[str, float]:
+        """Return the lead of the document of each item, by item id, to those who have a thread of their own."""
+        return document_names.of_items(self.held, self.id, query, ids)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.
