@@ -104,16 +104,6 @@ class Context(BaseModel):
         "auto",
         description="Look at found pictures, and at frames of clips, where a vision model is configured.",
     )
-    answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
-        "auto",
-        description=(
-            "Full sentences, a few words, or an option's letter; "
-            "auto takes the letter where the question states its options."
-        ),
-    )
-    choices: tuple[str, ...] = Field(
-        (), max_length=26, description="Answers to choose from: multiple choice."
-    )
     top_k: int | None = Field(
         None,
         ge=1,
@@ -170,8 +160,6 @@ class Context(BaseModel):
     def _ordered(self) -> Context:
         if self.from_time is not None and self.to_time is not None and self.to_time <= self.from_time:
             raise ValueError("the time range ends before it begins")
-        if len(self.choices) == 1 or len(set(self.choices)) < len(self.choices):
-            raise ValueError("a multiple choice needs at least two different answers")
         return self
 
     @property

@@ -26,6 +26,12 @@ Preset = Literal[
 Form = Literal["own", "universal-rag", "rag-fusion", "rag-fusion-seed", "crag", "auto-rag", "video-rag"]
 
 
+_SCORED = {
+    "words": "a few words: the name, number or phrase alone, no sentence around it",
+    "letter": "the letter of the one best option alone, even if you are not sure",
+}
+
+
 class Method(BaseModel):
     """What a paper fixed and measured; a preset or an evaluation sets it, hardly ever a user."""
 
@@ -36,6 +42,10 @@ class Method(BaseModel):
         description=(
             "Whose prompts and constants a run has: ours, with citations, or those of a paper, without."
         ),
+    )
+    answer: Literal["sentences", "words", "letter"] = Field(
+        "sentences",
+        description="Form in which a question set scores answers: sentences, a few words, or an option's letter.",
     )
     granularity: Literal["fine", "modality"] = Field(
         "fine",
@@ -83,6 +93,11 @@ class Method(BaseModel):
         le=100_000,
         description="Tokens of transcript around the nearest clips for the writer (VideoRAG).",
     )
+
+    @property
+    def scored(self) -> str:
+        """What a writer is asked for where a question set scores a few words or a letter; "" for sentences."""
+        return _SCORED.get(self.answer, "")
 
     @property
     def phrasing(self) -> Literal["diverse", "seed", "article"]:

@@ -32,7 +32,6 @@ def ask(
     folder: given.Folder = None,
     from_: given.From = None,
     to: given.To = None,
-    choice: given.Choice = None,
     effort: given.EffortOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
@@ -60,7 +59,6 @@ def ask(
         "web": web,
         "top_k": top_k,
         "sentences": longest,
-        "choices": choice,
     }
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))

@@ -76,10 +76,6 @@ From = Annotated[
     str | None, typer.Option("--from", metavar="TIME", help="Only from here on, as 12:30 or seconds.")
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only up to here, as 15:00 or seconds.")]
-Choice = Annotated[
-    list[str] | None,
-    typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated."),
-]
 
 Strict = Annotated[
     bool | None, typer.Option("--strict", help="Leave out what a chat model wrote and is not verified.")

@@ -28,6 +28,7 @@ from ragweave.evals.off import check_off
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.run import GRAPHS
+from ragweave.models.settings import model_settings
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import State, Update
 
@@ -90,19 +91,35 @@ async def _library(sets: Sequence[BenchSet], work: Path) -> str:
 
 def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) -> Context:
     """Return the knobs of an arm over a set; what the caller sets wins."""
-    preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
-    short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
-    knobs = {
-        **short,
-        **arm.knobs,
-        **more,
-        "method": {**arm.knobs.get("method", {}), **more.get("method", {})},
-    }
+    preset = {"preset": arm.preset} if arm.preset else {}
+    layers = [_changed(asked) if arm.preset else {}, arm.knobs, more]
+    knobs: dict[str, Any] = {}
+    method: dict[str, Any] = {"answer": _form_of(asked)}
+    for layer in layers:
+        knobs |= layer
+        method |= layer.get("method", {})
+    knobs["method"] = method
     if mode == "extractive":
         # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
         named = Context(**preset, **knobs)
         knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
     return Context(**preset, **knobs, library=asked.library or "default", mode=mode)
+
+
+def _changed(asked: BenchSet) -> dict[str, Any]:
+    """Return the knobs that the paper changed for a set; its thresholds belong to its own evaluator alone."""
+    changed = dict(asked.set.paper)
+    if not model_settings().evaluator:
+        method = changed.get("method", {})
+        changed["method"] = {k: v for k, v in method.items() if k not in ("upper", "lower")}
+    return changed
+
+
+def _form_of(asked: BenchSet) -> str:
+    """Return the form in which a set scores answers: a letter if its questions state options."""
+    if any(question.letter for question in asked.bundle.questions):
+        return "letter"
+    return "words" if {"em", "f1"} & {*asked.set.metrics} else "sentences"
 
 
 def graph_of(arm: Arm, context: Context) -> str:

@@ -34,12 +34,15 @@ class Arm(_Data):
 
 
 class Set(_Data):
-    """A set of a table: its metrics, the label of its questions, and what stands for `{preset}` in its arms."""
+    """A set of a table: its metrics, the label of its questions, and knobs that the paper changed for it.
+
+    `paper` holds those knobs. They apply to the arms that run the paper's preset.
+    """
 
     name: str = ""
     metrics: tuple[str, ...] = ()
     corpus: str = "paragraph"
-    preset: str = ""
+    paper: dict[str, Any] = Field(default_factory=dict)
     column: str = ""
     apart: bool = False
 
