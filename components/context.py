@@ -76,11 +76,11 @@ class Context(BaseModel):
         "none", description="Settings of a published run of one method; knobs that are set besides win."
     )
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
-    route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
+    route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble"] = Field(
         "auto",
         description=(
             "auto is local, which searches every corpus of a library of several media and weighs finds by its"
-            " confidence; hard takes its best corpora alone; unified orders all as one."
+            " confidence."
         ),
     )
     grade_by: Literal["auto", "local", "llm", "checkpoint"] = Field(

@@ -62,7 +62,7 @@ async def locally(run: RunContext, query: str, held: Collection[Label]) -> Route
     # The head takes two milliseconds: a hop to a thread saves little.
     allowed = alone and none_allowed(run)
     chosen, confidence = best(router.predict(query), held, run.context, none_allowed=allowed)
-    if len(router.modalities(held)) > 1 and run.context.route_by != "hard" and not alone:
+    if len(router.modalities(held)) > 1 and not alone:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
         return Routed(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if chosen else "the library holds nothing"

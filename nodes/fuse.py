@@ -83,7 +83,7 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
 def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:
     """Return what the router gives each corpus; None if all is ordered as one pool."""
     routed = of_hop(state.get("routes"), state["hop"])
-    if routed is None or routed["by"] in ("unified", NO_ROUTER):
+    if routed is None or routed["by"] == NO_ROUTER:
         return None
     if not {row["corpus"] for row in found} - {*TEXTUAL}:
         return None

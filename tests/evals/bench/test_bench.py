@@ -153,7 +153,9 @@ def test_every_arm_of_every_table_has_knobs_that_exist(name: str) -> None:
                 assert context_of(paper(name).arms[arm], BenchSet(one, FormBundle("", [])), "llm", {})
 
 
-def test_the_thresholds_of_a_set_count_for_the_papers_evaluator_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_thresholds_of_a_set_count_for_the_papers_evaluator_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     crag = paper("crag")
     arc = next(one for one in crag.tables["1"].sets if one.name == "arc")
     asked = BenchSet(arc, FormBundle("", []))
