@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
 from ragweave.components.context import Context
 from ragweave.components.evidence import Route
-from ragweave.components.route import Routed, best, labels
+from ragweave.components.route import Routed, best, labels, none_allowed
 from ragweave.corpora.types import CORPORA, Label
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.models import router
@@ -31,6 +31,20 @@ def head_alone(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
     run.by = "local"
     found = best(router.predict(state["query"]), held, run.context, none_allowed=False)
     return Routed(*found, "so the question reads")
+
+
+def one_modality(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
+    """Return all corpora of the head's best modality, or `none` (UniversalRAG, table 3)."""
+    run.by = "local"
+    confidence = router.predict(state["query"])
+    able = ["none", *held] if none_allowed(run) else [*held]
+    sums = {group: sum(confidence.get(c, 0.0) for c in group) for group in router.modalities(able)}
+    chosen = max(sums, key=lambda group: sums[group], default=())
+    return Routed(labels(chosen), {}, "so the question reads")
+
+
+CHOICES: Mapping[str, Choose] = {"every": every, "modality": one_modality}
+"""Choices by the names that the arms of a benchmark give them."""
 
 
 def with_route(builder: Builder, choose: Choose) -> Builder:

@@ -61,7 +61,8 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
         if _is_streamed():
             push_message(AIMessageChunk(content=content, id=message_id(state)), state_key=None)
 
-    builder = AnswerBuilder(emit, rows, items, mark, run.context.strict, run.context.check_by != "off")
+    checks = run.context.check_by
+    builder = AnswerBuilder(emit, rows, items, mark, checks == "strict", checks != "off")
     if draft := state.get("draft"):
         builder.sentences = [Sentence.model_validate(s) for s in draft["sentences"]]
         builder.citations = [Citation.model_validate(c) for c in draft["citations"]]

@@ -93,17 +93,12 @@ async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:
     one.
     """
     context = run.context
-    if (
-        routed["by"] != "local"
-        or context.videos
-        or context.from_time is not None
-        or context.to_time is not None
-    ):
+    if routed["by"] != "local" or context.from_time is not None or context.to_time is not None:
         return True
     if sum(routed["confidence"].get(c, 0.0) for c in RECORDINGS) >= IN_QUESTION:
         return True
     scope = await within(run)
-    return await named_scope(await run.library(), query, scope) is not scope
+    return bool(scope.titles) or await named_scope(await run.library(), query, scope) is not scope
 
 
 def to_corpora(state: State) -> list[Send] | str:

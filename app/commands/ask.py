@@ -28,7 +28,7 @@ def ask(
     sentences: Annotated[
         int | None, typer.Option("--sentences", help="Longest answer of a chat model, in sentences.")
     ] = None,
-    video: given.Video = None,
+    source: given.Source = None,
     folder: given.Folder = None,
     from_: given.From = None,
     to: given.To = None,
@@ -61,7 +61,7 @@ def ask(
         "sentences": longest,
     }
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
+    context = given.build_context(library, set_, **knobs, **given.scope(source, folder, from_, to))
     asked = given.read_question(question)
     if film is not None:
         from ragweave.corpora.video.film import ready

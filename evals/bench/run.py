@@ -23,7 +23,7 @@ from ragweave.evals.bench.tables import Arm, Paper, Set
 from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
 from ragweave.evals.mixed import prepare
 from ragweave.evals.off import check_off
-from ragweave.evals.routes import Choose, every, with_route
+from ragweave.evals.routes import CHOICES, Choose, with_route
 from ragweave.evals.runner import Runner
 from ragweave.graphs.base import Builder
 from ragweave.graphs.run import GRAPHS
@@ -139,7 +139,7 @@ async def ask(
     def build() -> Builder:
         if not arm.route:
             return base()
-        return with_route(base(), every if arm.route == "every" else _given(given))
+        return with_route(base(), CHOICES.get(arm.route) or _given(given))
 
     of = {"arm": arm.model_dump(), "set": asked.set.model_dump(), "seed": seed, "library": asked.library}
     outcomes = await ask_all(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragweave.components.context import Context
-from ragweave.evals.routes import every, head_alone, with_route
+from ragweave.evals.routes import every, head_alone, one_modality, with_route
 from ragweave.graphs.search import build
 from ragweave.models import router
 from ragweave.nodes.state import NO_ROUTER
@@ -40,3 +40,13 @@ async def test_the_head_alone_leaves_out_what_it_does_not_choose(
     state = await _searched(head_alone)
     assert state["routes"][0]["corpora"] == ["clip"]
     assert {e["corpus"] for e in state["evidence"]} == {"clip"}
+
+
+async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modality(
+    stock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock(FILES)
+    likely = {"clip": 0.4, "document": 0.35, "paragraph": 0.25}
+    monkeypatch.setattr(router, "predict", lambda question: likely)
+    state = await _searched(one_modality)
+    assert set(state["routes"][0]["corpora"]) == {"paragraph", "document"}

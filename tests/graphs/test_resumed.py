@@ -66,7 +66,7 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
 @pytest.mark.parametrize("name", [*GRAPHS])
 async def test_every_step_of_every_graph_goes_on_as_the_turn_was_asked(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    context: Any = {"library": "other", "mode": "extractive", "top_k": 2, "method": {"pool": 7}}
+    context: Any = {"library": "other", "mode": "extractive", "top_k": 2, "method": {"turn_passages": 7}}
     whole = await agent.ainvoke(OPENED, {"configurable": {"thread_id": "whole"}}, context=context)
     state: Any = await agent.ainvoke(OPENED, CONFIG, context=context, interrupt_after="*")
     while (await agent.aget_state(CONFIG)).next:

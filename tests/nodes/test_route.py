@@ -200,12 +200,6 @@ async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     )
 
 
-async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modality(says: Any) -> None:
-    says(paragraph=0.05, document=0.9, image=0.05)
-    row, _ = await routed("compare both reports", form="universal-rag", granularity="modality")
-    assert set(row["corpora"]) == {"paragraph", "document"}
-
-
 @pytest.mark.parametrize(
     ("by", "probabilities", "corpora"),
     [
