@@ -148,8 +148,7 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
                 mode="extractive",
                 library=library_of(name),
                 corpora=("clip",),
-                method={"channels": of},
-                rerank=reranked,
+                method={"channels": of, "fusion": "reranked" if reranked else "scores"},
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))

@@ -198,7 +198,7 @@ async def searched_within(run: RunContext) -> Scope | None:
 async def _scope(run: RunContext) -> tuple[Scope | None, list[str]]:
     """Return what the run may search with its seconds, None if there is nothing, and what cannot be found."""
     context = run.context
-    scope, notes = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    scope, notes = await scope_of(await run.library(), context.sources, context.collection)
     return scope and replace(scope, start=context.from_time, end=context.to_time), notes
 
 

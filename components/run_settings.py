@@ -49,7 +49,7 @@ def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, *
     for pair in settings or []:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
+            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set max_hops=1")
         of_method = key.startswith("method.")
         model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
         name = key.removeprefix("method.")

@@ -22,9 +22,9 @@ from ragweave.app.commands.options import (
     Folder,
     From,
     Set,
+    Source,
     To,
     TopK,
-    Video,
     build_context,
     read_question,
     scope,
@@ -40,7 +40,7 @@ def search(
     query: Annotated[str, typer.Argument(help="What to look for; `-` reads it from standard input.")],
     library: LibraryOption = None,
     top_k: TopK = None,
-    video: Video = None,
+    source: Source = None,
     folder: Folder = None,
     from_: From = None,
     to: To = None,
@@ -51,7 +51,7 @@ def search(
 
     Exit code 3 when nothing was found.
     """
-    context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
+    context = build_context(library, set_, top_k=top_k, **scope(source, folder, from_, to))
     asked = read_question(query)
     with waiting("Searching ..."):
         found, lines = run(passages_for(asked, context))

@@ -67,9 +67,9 @@ async def score_pools(
 
     def scored() -> tuple[list[list[Evidence]], dict[str, float]]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
-            judge = _tried(reranker, noted) if context.rerank else None
+            judge = _tried(reranker, noted) if context.method.reranks else None
             ids = [i for pool in pools for i, _ in pool]
-            leads = library.leads_of(query, ids) if context.method.fusion == "scores" else {}
+            leads = library.leads_of(query, ids) if context.method.by_scores else {}
             return _scored(_Hop(library, query, context, hop, judge, noted, seen, leads), pools)
 
     return await asyncio.to_thread(scored)
@@ -78,7 +78,7 @@ async def score_pools(
 def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], dict[str, float]]:
     """Return the rows of each pool, and the order of the first of all pools as one."""
     pools = [_led(at, pool) for pool in pools]
-    embedded = at.context.rerank and at.judge is None
+    embedded = at.context.method.reranks and at.judge is None
     enough = max(EMBEDDED_POOL, at.context.kept) if embedded else POOL
     read = [_read(at.library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
     passages = [passage_of(item, at.query) for kept in read for item, _ in kept]
@@ -133,7 +133,7 @@ def _ordered(at: _Hop, of: _Scored) -> Iterator[Evidence]:
         return
     alpha = ALPHA
     order = before = [of.fused[item.id] for item, _ in of.items]
-    if at.context.rerank:
+    if at.context.method.reranks:
         needed = at.judge if of.scores.floor.max() < STRONG else None
         crossed = _tried(partial(needed.scores, at.query, of.passages), at.notes) if needed else None
         # The relevance model's order, with a little of the fused one.

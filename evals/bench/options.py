@@ -1,12 +1,10 @@
-"""Answers to choose from, as a run gives them or a question states them."""
+"""Options of a multiple choice, as a question states them."""
 
 from __future__ import annotations
 
 import re
 from itertools import takewhile
 from string import ascii_uppercase
-
-from ragweave.components.context import Context
 
 _LETTERED = re.compile(r"(?:(?<=\s)|^)\(?([A-Z])\s?[).:、．](?=\s|\S{2})\s*", re.M)
 
@@ -34,10 +32,3 @@ def options_of(question: str) -> tuple[str, tuple[str, ...]]:
         if stem and all(options) and len({o.casefold() for o in options}) == len(options):
             return stem, options
     return question, ()
-
-
-def offered(context: Context, question: str) -> tuple[str, tuple[str, ...]]:
-    """Return what a run asks and the answers to choose from: those it is given, or those that the question states."""
-    if context.choices:
-        return question, context.choices
-    return options_of(question) if context.answer_form in ("auto", "letter") else (question, ())
