@@ -1,4 +1,4 @@
-"""`ragweave bench PAPER --table N`: a paper's table run again, beside what the paper printed."""
+"""`ragweave bench PAPER`: a paper's table run again beside what it printed, or its claim shown in small."""
 
 from __future__ import annotations
 
@@ -51,13 +51,22 @@ def bench(
     runs: Annotated[int, typer.Option("--runs", min=1, max=20, help="Times that a judge is asked.")] = 5,
     estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would take, and stop.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a chat model is called.")] = False,
+    claim: Annotated[
+        bool, typer.Option("--claim", help="Show what the paper claims, in small, from kept replies.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="PICTURE", help="With --claim: draw it (.svg or .png).")
+    ] = None,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
     """Run the arms of a published table on the sets that are here, and print them beside the paper's figures.
 
-    A run that is stopped goes on where it was when the same command is given again.
+    A run that is stopped goes on where it was when the same command is given again. With --claim, an
+    experiment in small replays the paper's claim from replies that are kept (docs/papers.md).
     """
+    if claim:
+        return _claim(paper, data, work, plot, json_out)
     from ragweave.components.run_settings import with_settings
     from ragweave.components.stand_ins import told
     from ragweave.evals.bench import show
@@ -127,6 +136,32 @@ def bench(
     typer.echo("\n".join(notes))
     if json_out:
         write_json(json_out, show.flat(chosen, found, extra))
+
+
+def _claim(paper: str, data: Path | None, work: Path, plot: Path | None, json_out: Path | None) -> None:
+    """Print what a paper claims beside what is measured here; draw it and write its figures if asked."""
+    from importlib import import_module
+
+    from ragweave.evals.claims import CLAIMS
+    from ragweave.evals.claims.common import Given
+    from ragweave.evals.commands.common import writable
+    from ragweave.evals.corpus import use_home
+    from ragweave.evals.report import write_json
+    from ragweave.models.errors import InputError
+
+    if paper not in CLAIMS:
+        raise InputError(f"there is no paper “{paper}”", f"use one of: {', '.join(CLAIMS)}")
+    if plot and writable(plot).suffix not in (".svg", ".png"):
+        raise InputError(f"{plot} is neither .svg nor .png", "name the picture by one of these")
+    work = work.resolve() / "claims"
+    use_home(work / "home")  # before any setting is read
+    module = import_module(f"ragweave.evals.claims.{CLAIMS[paper]}")
+    report = run(module.claim(Given(data, work)))
+    typer.echo(report.text)
+    if plot:
+        report.draw(plot)
+    if json_out:
+        write_json(json_out, report.figures)
 
 
 def _sets(

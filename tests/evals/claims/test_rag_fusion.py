@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+from ragweave.evals.claims.common import read_rows
+from ragweave.evals.claims.rag_fusion import FOLDER, REWRITES
+from ragweave.evals.claims.rag_fusion import QUESTIONS as NAME
 
-
-def rows_of(name: str) -> list[dict[str, Any]]:
-    return [
-        json.loads(line) for line in (BENCHMARKS / "hard" / name).read_text(encoding="utf-8").splitlines()
-    ]
-
-
-QUESTIONS = rows_of("questions.jsonl")
+QUESTIONS = read_rows(NAME)
 
 
 @pytest.mark.parametrize("row", QUESTIONS, ids=lambda row: row["id"])
 def test_a_hard_question_lacks_the_decisive_word_of_the_passage_that_a_file_holds(
     row: dict[str, Any],
 ) -> None:
-    file = BENCHMARKS / row["library"] / "library" / row["file"]
+    file = FOLDER / row["library"] / "library" / row["file"]
     assert row["decisive"].casefold() not in row["question"].casefold()
     if file.suffix in (".md", ".txt", ".eml", ".log"):
         assert row["gold"] in " ".join(file.read_text(encoding="utf-8").split())
@@ -32,6 +25,6 @@ def test_a_hard_question_lacks_the_decisive_word_of_the_passage_that_a_file_hold
 
 
 def test_every_hard_question_has_rewrites_and_a_third_are_in_another_language() -> None:
-    kept = {row["question"]: row["queries"] for row in rows_of("rewrites.jsonl")}
+    kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
     assert kept.keys() == {row["question"] for row in QUESTIONS} and set(map(len, kept.values())) == {4}
     assert sum(row["foreign"] for row in QUESTIONS) * 3 == len(QUESTIONS)

@@ -1,13 +1,11 @@
 """RAG-Fusion in small: questions in few, vague or foreign words, alone and with rewrites that are kept.
 
-    python benchmarks/hard_questions.py [--work FOLDER] [--each N] [--plot PICTURE] [--json OUT]
-
-Sixty questions over five libraries (benchmarks/hard/questions.jsonl), a third of them in another language
+Sixty questions over five libraries (records/rag_fusion_questions.jsonl), a third of them in another language
 than the file that answers. Their passages are those of each library with the lowest SHA-256 of
 `library/file#paragraph`, one a file, so that no search has chosen them. No question holds the decisive word
-of its passage. The rewrites (benchmarks/hard/rewrites.jsonl) were written by hand to the product's own
-prompt; a scripted model gives them back, and `expand`, `retrieve` and `fuse` run as in the graph
-`rag_fusion`. Counted is the passage that answers among the first 4 and the first 10.
+of its passage. The rewrites (records/rag_fusion_rewrites.jsonl) were written by hand to the product's own
+prompt; a model gives them back, and `expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`.
+Counted is the passage that answers among the first 4 and the first 10.
 
 The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither
 libraries nor answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those
@@ -17,22 +15,20 @@ the rest.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from printed import options, own_home
+from ragweave.evals.claims.common import Given, KeptChat, Report, bars, drawing, read_rows, save
 
 if TYPE_CHECKING:
     from ragweave.components.evidence import Evidence, RankedList
     from ragweave.nodes.state import State
 
-HERE = Path(__file__).resolve().parent
-KEPT = HERE / "hard"
+QUESTIONS, REWRITES = "rag_fusion_questions", "rag_fusion_rewrites"
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
 ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
@@ -41,24 +37,17 @@ Found = dict[str, list[str]]
 """Texts in their order, best first, by arm."""
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    """Return the rows of a kept file."""
-    return [json.loads(line) for line in (KEPT / name).read_text(encoding="utf-8").splitlines()]
+class Rewriting(KeptChat):
+    """A model that answers the prompt of `expand` for a question with the rewrites that were kept."""
+
+    def _reply(self, messages: Sequence[Any]) -> str:
+        return self.kept[str(messages[-1].text).strip()]
 
 
-def asked(each: int) -> list[dict[str, Any]]:
-    """Return the questions: all, or the first `each` of every library."""
-    return [row for row in rows_of("questions.jsonl") if not each or int(row["id"][-2:]) <= each]
-
-
-def scripted(rewrites: Mapping[str, list[str]]) -> Any:
-    """Return a model that answers the prompt of `expand` for a question with the rewrites that were kept."""
-    from ragweave.tests.support import ScriptedChat
-
-    def reply(messages: list[Any]) -> dict[str, list[str]]:
-        return {"queries": rewrites[str(messages[-1].text).strip()]}
-
-    return ScriptedChat(react=reply)
+def rewriting() -> Rewriting:
+    """Return the model that gives the kept rewrites."""
+    rows = read_rows(REWRITES)
+    return Rewriting(kept={row["question"]: json.dumps({"queries": row["queries"]}) for row in rows})
 
 
 def place(row: Mapping[str, Any], texts: Sequence[str]) -> int:
@@ -197,19 +186,18 @@ async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     builder = new_graph(condense, expand, retrieve)
     builder.path(START, "condense", "expand", "retrieve", END)
     searching = builder.compile()
-    model = scripted({row["question"]: row["queries"] for row in rows_of("rewrites.jsonl")})
+    model = rewriting()
     places: dict[str, list[int]] = {}
     for name in LIBRARIES:
-        await index([HERE / name / "library"], name)
+        await index([FOLDER / name / "library"], name)
         library, context = (
             await open_library(name),
             Context(library=name, mode="llm", top_k=10, recency="off"),
         )
         for row in (row for row in questions if row["library"] == name):
             with override(writer=model):
-                state: Any = await searching.ainvoke(
-                    {"messages": [("human", row["question"])]}, context=context
-                )
+                sent: Any = {"messages": [("human", row["question"])]}
+                state: Any = await searching.ainvoke(sent, context=context)
                 search = Search(library, context, state, row["file"])
                 found = await arms(row, search)
             for arm, texts in found.items():
@@ -222,68 +210,51 @@ def within(places: Sequence[int], most: int) -> list[float]:
     return [float(0 < at <= most) for at in places]
 
 
-def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Print the table and the intervals; return the figures."""
+def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]]) -> Report:
+    """Return the table and the intervals."""
     from ragweave.evals.bootstrap import paired
 
     foreign = [n for n, row in enumerate(questions) if row["foreign"]]
-    figures: dict[str, Any] = {}
-    kept = {row["question"]: row["queries"] for row in rows_of("rewrites.jsonl")}
-    told = [[t(row, w) for row in questions for w in kept[row["question"]]] for t in (telling, sharing)]
-    print(f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file")
-    held = f"{sum(told[0])} hold the decisive word, {sum(told[1])} a word of the answer"
-    print(f"{len(told[0])} rewrites, written blind: {held}\n")
-    print(f"{'passage that answers':30} first 4  first 10  foreign, first 4")
+    lines = [f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file"]
+    lines += [_held(questions), "", f"{'passage that answers':30} first 4  first 10  foreign, first 4"]
+    shares: dict[str, tuple[float, float]] = {}
     for arm, at in places.items():
         four, ten = within(at, 4), within(at, 10)
-        row = (sum(four) / len(at), sum(ten) / len(at), sum(four[n] for n in foreign) / max(1, len(foreign)))
-        figures[arm] = row
-        print(f"{arm:30} {row[0]:7.2f} {row[1]:9.2f} {row[2]:17.2f}")
-    if ALONE in places:
-        print("\ndifference among the first 4, with its 95 % interval (paired bootstrap)")
-        for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
-            d = paired(within(places[a], 4), within(places[b], 4))
-            print(f"{b} - {a}: {d.mean:+.2f} [{d.low:+.2f}, {d.high:+.2f}]")
-    return figures
+        shares[arm] = sum(four) / len(at), sum(ten) / len(at)
+        other = sum(four[n] for n in foreign) / max(1, len(foreign))
+        lines.append(f"{arm:30} {shares[arm][0]:7.2f} {shares[arm][1]:9.2f} {other:17.2f}")
+    lines += ["", "difference among the first 4, with its 95 % interval (paired bootstrap)"]
+    for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
+        d = paired(within(places[a], 4), within(places[b], 4))
+        lines.append(f"{b} - {a}: {d.mean:+.2f} [{d.low:+.2f}, {d.high:+.2f}]")
+    lines += ["", "NFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER`"]
+    lines[-1] += " reads its files."
+    figures: dict[str, float] = {}
+    for arm, (four_of, ten_of) in shares.items():
+        figures |= {f"{arm}, first 4": round(four_of, 4), f"{arm}, first 10": round(ten_of, 4)}
+    return Report("\n".join(lines), figures, lambda path: draw(shares, path))
 
 
-def plot(figures: Mapping[str, Sequence[float]], path: Path) -> None:
+def _held(questions: Sequence[dict[str, Any]]) -> str:
+    """Say how many rewrites hold a word that helps."""
+    kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
+    pairs = [(row, rewrite) for row in questions for rewrite in kept[row["question"]]]
+    decisive = sum(telling(row, rewrite) for row, rewrite in pairs)
+    shared = sum(sharing(row, rewrite) for row, rewrite in pairs)
+    held = f"{decisive} hold the decisive word, {shared} a word of the answer"
+    return f"{len(pairs)} rewrites, written blind: {held}"
+
+
+def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
     """Draw a pair of bars for each arm."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(9, 5), constrained_layout=True)
-    names = [*figures][::-1]
-    for shift, at, label in ((0.2, 0, "among the first 4"), (-0.2, 1, "among the first 10")):
-        axis.barh([n + shift for n in range(len(names))], [figures[a][at] for a in names], 0.38, label=label)
-    axis.set_yticks(range(len(names)), names)
-    axis.set(xlim=(0, 1), xlabel="share of hard questions whose passage is found")
-    axis.legend(loc="lower right")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    figure, (axis,) = drawing(1, (9, 5))
+    four, ten = zip(*shares.values(), strict=True)
+    bars(axis, {"among the first 4": four, "among the first 10": ten}, [*shares])
+    axis.set_xlabel("share of hard questions whose passage is found")
+    save(figure, path)
 
 
-async def main(given: Namespace) -> None:
-    """Measure, print, and write plot and JSON where they are asked for."""
-    questions = asked(given.each)
-    figures = report(await measure(questions), questions)
-    print(
-        "\nNFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER` reads its"
-        " files."
-    )
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
-    if given.plot:
-        plot(figures, given.plot)
-
-
-if __name__ == "__main__":
-    parser = options(__doc__)
-    parser.add_argument("--work", type=Path, help="keep the libraries here for the next run")
-    parser.add_argument("--each", type=int, default=0, help="the first questions of each library alone")
-    parser.add_argument("--plot", type=Path)
-    given = parser.parse_args()
-    with own_home(given.work):
-        asyncio.run(main(given))
+async def claim(given: Given) -> Report:
+    """Search all questions again with the kept rewrites, and report."""
+    questions = read_rows(QUESTIONS)
+    return report(await measure(questions), questions)
