@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ragweave.corpora.ingest.run import Models, index
 from ragweave.corpora.knowledge.facts import Extractor, Found
 from ragweave.corpora.knowledge.records import read_records
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.evals.claims.common import read_rows
 from ragweave.evals.claims.lectures import PACE, subtitles, write
@@ -52,8 +53,8 @@ class Kept:
             (self.missing / f"{key}-{n}.jpg").write_bytes(image)
         return None
 
-    def models(self) -> Models:
-        """Return what indexing asks."""
+    def models(self, frames: bool) -> Models:
+        """Return what indexing asks; without frames nobody describes them."""
 
         async def caption(images: Sequence[bytes], context: str, language: str) -> str | None:
             return self.reply("caption", context, images)
@@ -68,8 +69,8 @@ class Kept:
             said = self.reply("same", "\n\n".join("\n".join(pair) for pair in pairs))
             return {*json.loads(said)} if said else set()
 
-        extractor = Extractor("kept replies", entities, same)
-        return Models(Captioner("kept replies", caption, check), extractor)
+        captioner = Captioner("kept replies", caption, check) if frames else None
+        return Models(captioner, Extractor("kept replies", entities, same))
 
 
 def _write_podcast(data: Path, folder: Path) -> None:
@@ -84,23 +85,26 @@ def _write_podcast(data: Path, folder: Path) -> None:
         subtitles(cues, folder / f"{episode}.vtt")
 
 
-async def prepared(data: Path, work: Path) -> Library:
-    """Index the recordings once, with the kept captions and entities.
+async def prepared(data: Path, work: Path, frames: bool) -> Library:
+    """Index the recordings once, with the kept entities and, with `frames`, the kept captions.
 
     Raises:
         InputError: replies are missing; they are listed in the work folder.
     """
     rows = read_rows(REPLIES)
     kept = Kept({row["key"]: row["reply"] for row in rows}, work / "missing")
-    name = "recordings-" + hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:10]
+    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:10]
+    name = f"recordings-{'frames' if frames else 'heard'}-{digest}"
     folder = work / "recordings"
     os.environ["RAGWEAVE_OCR"], os.environ["RAGWEAVE_ENTITIES"] = "off", "llm"
     model_settings.cache_clear()
-    if not (folder / "done").exists():
+    corpora_settings.cache_clear()
+    if not (work / "recordings.done").exists():
+        shutil.rmtree(folder, ignore_errors=True)
         write(data / "slide_lectures_swc", folder)
         _write_podcast(data, folder)
-        (folder / "done").touch()
-    await index([folder], name, models=kept.models())
+        (work / "recordings.done").touch()
+    await index([folder], name, models=kept.models(frames))
     if kept.missing.exists() and any(kept.missing.glob("*.json")):
         raise InputError(
             f"replies are missing for what lies in {kept.missing}", f"add them to {REPLIES}.jsonl"
