@@ -29,7 +29,7 @@ from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
-from ragweave.corpora.store.document_names import Document, Leads
+from ragweave.corpora.store.document_names import Leads, NamedDocument
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
 from ragweave.models import tables
@@ -178,7 +178,7 @@ def quotes(
     for rank, items in enumerate(read):
         source = _Source(question, weights, items, asked or Scope())
         near = near or source.near
-        lead = leads.get(Document(items[0].source, items[0].title), 0.0)
+        lead = leads.get(NamedDocument(items[0].source, items[0].title), 0.0)
         able += source.stretches(_LEAD * lead - _RANK * rank)
     if not near:
         return []

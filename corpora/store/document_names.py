@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
@@ -52,14 +52,14 @@ _REMEMBERED = 200
 """Queries whose leads are remembered."""
 
 
-class Document(NamedTuple):
+class NamedDocument(NamedTuple):
     """A document: a source may hold several, such as the mails of a mailbox."""
 
     source: str
     title: str
 
 
-Leads = Mapping[Document, float]
+Leads = Mapping[NamedDocument, float]
 """How clearly a query names each document, in [LEAST, 1]; those that it does not name are left out."""
 
 
@@ -67,7 +67,7 @@ Leads = Mapping[Document, float]
 class Names:
     """The words that name the documents of a library."""
 
-    documents: list[Document]
+    documents: list[NamedDocument]
     passages: list[int]
     """How many each document has."""
     holding: Mapping[str, Mapping[int, float]]
@@ -106,7 +106,7 @@ def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict
         rows = connection.execute(
             select(items.c.id, items.c.source, items.c.title).where(items.c.id.in_([*ids]))
         )
-        found = {id_: known.get(Document(source, title), 0.0) for id_, source, title in rows}
+        found = {id_: known.get(NamedDocument(source, title), 0.0) for id_, source, title in rows}
     return {id_: lead for id_, lead in found.items() if lead}
 
 
@@ -137,7 +137,7 @@ def _files_in(query: str, names: Names) -> list[int]:
     return found
 
 
-def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> dict[Document, float]:
+def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> dict[NamedDocument, float]:
     """Return the leads of documents by the words that name them."""
     count = len(names.documents)
     documents, stand = held.lexical.counted(library, _ANYWHERE, said)
@@ -187,11 +187,11 @@ def _names(held: Stores, library: str) -> Names:
 
 
 def _read(connection: Connection) -> Names:
-    documents: list[Document] = []
+    documents: list[NamedDocument] = []
     passages: list[int] = []
     grouped = select(items.c.source, items.c.title, func.count()).where(items.c.corpus != "document")
     for source, title, count in connection.execute(grouped.group_by(items.c.source, items.c.title)):
-        documents.append(Document(source, title))
+        documents.append(NamedDocument(source, title))
         passages.append(count)
     openings = _openings(connection)
     files: defaultdict[str, list[str]] = defaultdict(list)
@@ -213,11 +213,11 @@ def _read(connection: Connection) -> Names:
     return Names(documents, passages, holding, called)
 
 
-def _openings(connection: Connection) -> dict[Document, str]:
+def _openings(connection: Connection) -> dict[NamedDocument, str]:
     """Return the first lines of each document."""
     first = select(items.c.source, items.c.title, func.substr(items.c.text, 1, OPENING))
     rows = connection.execute(first.where(items.c.ordinal == 0, items.c.corpus == "paragraph"))
-    return {Document(source, title): text for source, title, text in rows}
+    return {NamedDocument(source, title): text for source, title, text in rows}
 
 
 def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, float]:

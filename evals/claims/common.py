@@ -34,7 +34,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Report:
+class ClaimReport:
     """What a claim prints, its figures under flat keys, and what draws its plot."""
 
     text: str

@@ -20,9 +20,9 @@ import numpy as np
 
 from ragweave.corpora.types import CORPORA, LABELS, Corpus
 from ragweave.evals.claims.common import (
+    ClaimReport,
     Given,
     KeptChat,
-    Report,
     bars,
     drawing,
     gain,
@@ -124,8 +124,8 @@ def gap(questions: Sequence[Mapping[str, Any]], lists: Sequence[Lists]) -> dict[
     return out
 
 
-async def claim(given: Given) -> Report:
-    """Report from the kept lists, measured again first if public data are given."""
+async def claim(given: Given) -> ClaimReport:
+    """ClaimReport from the kept lists, measured again first if public data are given."""
     questions = read_rows(f"{NAME}_questions")
     if given.data is not None:
         write_rows(f"{NAME}_lists", await measure(questions, given.data, given.work))
@@ -134,7 +134,7 @@ async def claim(given: Given) -> Report:
 
 def report(
     questions: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], labels: Labels
-) -> Report:
+) -> ClaimReport:
     """Return the tables of gap, routers and granularity, and what draws them."""
     head, kept = rows[0], {row["id"]: row for row in rows[1:]}
     lists = [kept[q["id"]]["lists"] for q in questions]
@@ -159,7 +159,7 @@ def report(
     figures = {
         f"{name}, R@{k}": float(np.mean(hits(found[name], questions, k))) for name in found for k in (1, 5)
     }
-    return Report("\n".join(text), figures, lambda path: draw(of_gap, questions, found, finer, path))
+    return ClaimReport("\n".join(text), figures, lambda path: draw(of_gap, questions, found, finer, path))
 
 
 def _gap_table(of_gap: Mapping[str, Mapping[str, float]], items: Mapping[str, int]) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ragweave.evals.claims import video_judged
 from ragweave.evals.claims.common import (
+    ClaimReport,
     Given,
-    Report,
     bars,
     drawing,
     gain,
@@ -36,7 +36,7 @@ PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "loo
 KINDS = ("said", "shown")
 
 
-class Arm(NamedTuple):
+class VideoArm(NamedTuple):
     """Whether the library has captions, and the settings of a run."""
 
     frames: bool
@@ -48,13 +48,13 @@ def _channels(*names: str) -> dict[str, Any]:
 
 
 ARMS = {
-    WHOLE: Arm(True, _channels("chunk", "entity", "visual")),
-    "without graph": Arm(True, _channels("chunk", "visual")),
-    "without frames": Arm(False, _channels("chunk", "entity")),
-    PLAIN: Arm(False, _channels("chunk")),
-    "graph alone": Arm(True, _channels("entity")),
-    "our default, frames": Arm(True, {"look": "off"}),
-    "our default, no frames": Arm(False, {"look": "off"}),
+    WHOLE: VideoArm(True, _channels("chunk", "entity", "visual")),
+    "without graph": VideoArm(True, _channels("chunk", "visual")),
+    "without frames": VideoArm(False, _channels("chunk", "entity")),
+    PLAIN: VideoArm(False, _channels("chunk")),
+    "graph alone": VideoArm(True, _channels("entity")),
+    "our default, frames": VideoArm(True, {"look": "off"}),
+    "our default, no frames": VideoArm(False, {"look": "off"}),
 }
 Clip = tuple[str, float, float]
 """Recording, first and last second."""
@@ -75,8 +75,8 @@ def marks(
     return [right(kept[q["id"]]["found"][arm], kept[q["id"]]["gold"], k) for q in questions]
 
 
-async def claim(given: Given) -> Report:
-    """Report from the kept clips and verdicts; the clips are measured again first if public data are given."""
+async def claim(given: Given) -> ClaimReport:
+    """ClaimReport from the kept clips and verdicts; the clips are measured again first if public data are given."""
     questions = read_rows(f"{NAME}_questions")
     if given.data is not None:
         write_rows(f"{NAME}_clips", await measure(questions, given.data, given.work))
@@ -86,8 +86,8 @@ async def claim(given: Given) -> Report:
 def report(
     questions: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
-    verdicts: list[video_judged.Verdict],
-) -> Report:
+    verdicts: list[video_judged.Judgement],
+) -> ClaimReport:
     """Return the table of right seconds, the verdicts, and what draws them."""
     head, kept = rows[0], {row["id"]: row for row in rows[1:]}
     lines = [head["library"], "", _seconds(questions, kept), ""]
@@ -99,7 +99,7 @@ def report(
     figures = {
         f"{arm}, first {k}": float(np.mean(marks(questions, kept, arm, k))) for arm in ARMS for k in (1, 5)
     }
-    return Report("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+    return ClaimReport("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
 
 
 def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
@@ -117,7 +117,7 @@ def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[
 def draw(
     questions: Sequence[Mapping[str, Any]],
     kept: Mapping[str, Mapping[str, Any]],
-    verdicts: list[video_judged.Verdict],
+    verdicts: list[video_judged.Judgement],
     path: Path,
 ) -> None:
     """Draw right seconds by kind of question, and the share of verdicts that the whole wins."""
