@@ -36,7 +36,7 @@ class Half:
     tables: tuple[tuple[str, tuple[str, ...]], ...]
     """Title and labels of each table."""
     asked: tuple[tuple[int, str], ...]
-    """Table and format of each question, from `company`, `ticker`, `label`, `when`, `short`, `day`, `file`."""
+    """Table and text of each question; it names `company`, `ticker`, `label`, `when`, `short`, `day` or `file`."""
     later_first: bool
     size: float
     step: float

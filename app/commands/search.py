@@ -75,7 +75,7 @@ async def _holds(library: str) -> bool:
 
 async def passages_for(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
     """Return the passages that extractive mode would quote, in its order, further ones, and what holds no words."""
-    from ragweave.components.local.quotes import quotes
+    from ragweave.components.local.quotes import named_by, quotes
     from ragweave.components.local.surroundings import read_with_surroundings
     from ragweave.components.passages import evidence_of
     from ragweave.corpora.store.library import open_library
@@ -86,8 +86,8 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
     rows = {row["id"]: row for row in await api.asearch(query, context=context)}
     read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
     found: dict[str, tuple[Evidence, Lines]] = {}
-    leads = await asyncio.to_thread(library.leads, query)
-    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, leads=leads)
+    named = await asyncio.to_thread(named_by, library, query)
+    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, named=named)
     for quoted in chosen:
         item = quoted.item
         row = rows.get(item.id)

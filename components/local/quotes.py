@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.highlights import Stretches, highlights
+from ragweave.components.local.kinds import Kinds, kinds_of, share_of
 from ragweave.components.local.places import Part, places
 from ragweave.components.local.surroundings import SEEN, read_with_surroundings
 from ragweave.components.passages import best_window, heading_title, strip_at, without_doubt, without_words
@@ -30,6 +30,7 @@ from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
 from ragweave.corpora.store.document_names import Leads, NamedDocument
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
 from ragweave.models import tables
@@ -58,14 +59,35 @@ _HEADINGS, _MEANING, _BESIDE = 0.5, 1.0, 0.2
 """Weights of what the headings hold, of the cosine, and of each neighbour, if that of a sentence's own words is 1."""
 _MORE, _NEW, _RANK = 0.15, 1.5, 0.05
 """Weights of each sentence of a stretch, of the words that no passage holds yet, and of each rank further down."""
-_LEAD = 1.0
-"""What a stretch gains whose document the question names clearly."""
+_LEAD, _KIND = 1.0, 0.75
+"""What a stretch gains whose document the question names clearly, and one of the kind that it asks for."""
 _PLACE = 1.0
 """What a sentence gains that is said at the time that was asked for."""
 _OPENS = 0.3
 """What a stretch loses if it ends before what its last sentence introduces."""
 
 Idf = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a question names: documents, and the kind of thing that it asks for."""
+
+    leads: Leads
+    kinds: Kinds
+
+    def gain(self, item: Item, rank: int) -> float:
+        """Return what passages of an item gain; of the kind that is asked for those that were found first gain most.
+
+        What is written about a picture is short, so its words decide less than the search has compared.
+        """
+        lead = self.leads.get(NamedDocument(item.source, item.title), 0.0)
+        return _LEAD * lead + _KIND * share_of(item, self.kinds) * (1 + 2 / (1 + rank))
+
+
+def named_by(library: Library, question: str) -> Named:
+    """Return what a question names in a library. CPU work: async callers use `asyncio.to_thread`."""
+    return Named(library.leads(question), kinds_of(question))
 
 
 @dataclass(frozen=True)
@@ -131,7 +153,8 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
 
     def chosen() -> list[Quote]:
         read = read_with_surroundings(library, rows)
-        return quotes(given.question, read, idf, given.turn, asked, leads=library.leads(given.question))
+        named = named_by(library, given.question)
+        return quotes(given.question, read, idf, given.turn, asked, named=named)
 
     found = await asyncio.to_thread(chosen)
     if found and max(q.share for q in found) < _LITTLE:
@@ -160,7 +183,7 @@ def quotes(
     turn: str = "",
     asked: Scope | None = None,
     most: int = QUOTES,
-    leads: Leads = MappingProxyType({}),
+    named: Named | None = None,
 ) -> list[Quote]:
     """Return the passages, the best first; none if no source shares a word with the question or is near to it.
 
@@ -171,15 +194,14 @@ def quotes(
         turn: the turn itself, if the question before stands in front of it; its own words weigh more.
         asked: the seconds of recordings that are asked for; what is said then is near whatever its words are.
         most: passages at most; the first three do not depend on it.
-        leads: how clearly the question names each document.
+        named: documents and kinds of things that the question names.
     """
     weights = _weights(question, idf, turn)
     able, near = list[_Stretch](), False
     for rank, items in enumerate(read):
         source = _Source(question, weights, items, asked or Scope())
         near = near or source.near
-        lead = leads.get(NamedDocument(items[0].source, items[0].title), 0.0)
-        able += source.stretches(_LEAD * lead - _RANK * rank)
+        able += source.stretches((named.gain(items[0], rank) if named else 0.0) - _RANK * rank)
     if not near:
         return []
     taken = _taken(able, weights, most)

@@ -68,8 +68,10 @@ class Names:
     """The words that name the documents of a library."""
 
     documents: list[NamedDocument]
-    passages: list[int]
+    passages: Mapping[NamedDocument, int]
     """How many each document has."""
+    held_by: Mapping[str, int]
+    """How many passages each source has."""
     holding: Mapping[str, Mapping[int, float]]
     """By stem the numbers of the documents that it names, with its weight there. Words of the title of a short document
     are left out: the search by words and the relevance model weigh them already."""
@@ -89,12 +91,15 @@ def leads(held: Stores, library: str, query: str) -> Leads:
 
 
 def leading(held: Stores, library: str, query: str) -> list[str]:
-    """Return the sources of the long documents that a query names clearly; none if they are many."""
+    """Return the sources of the long documents that a query names clearly; none if they are many, or hold most."""
+    clearly = [d for d, lead in leads(held, library, query).items() if lead >= LEADING]
+    if not clearly:
+        return []
     names = _names(held, library)
-    long = {names.documents[n] for n, count in enumerate(names.passages) if count >= LONG}
-    found = [d.source for d, lead in leads(held, library, query).items() if lead >= LEADING and d in long]
-    few = list(dict.fromkeys(found))
-    return few if len(few) <= FEW else []
+    long = [d.source for d in clearly if names.passages[d] >= LONG]
+    few = list(dict.fromkeys(long))
+    own = sum(map(names.held_by.__getitem__, few))
+    return few if len(few) <= FEW and 2 * own <= sum(names.held_by.values()) else []
 
 
 def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict[str, float]:
@@ -113,8 +118,7 @@ def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict
 def _leads(held: Stores, library: str, query: str) -> Leads:
     names = _names(held, library)
     count = len(names.documents)
-    most = max(_COMMON, count // 10)
-    said = [t for t in _query_terms(query) if 0 < len(names.holding.get(t, ())) <= most]
+    said = [t for t in _query_terms(query) if t in names.holding]
     if count < 2:
         return {}
     found = _by_words(held, library, names, said) if said else {}
@@ -187,12 +191,13 @@ def _names(held: Stores, library: str) -> Names:
 
 
 def _read(connection: Connection) -> Names:
-    documents: list[NamedDocument] = []
-    passages: list[int] = []
+    passages: dict[NamedDocument, int] = {}
+    held_by: defaultdict[str, int] = defaultdict(int)
     grouped = select(items.c.source, items.c.title, func.count()).where(items.c.corpus != "document")
     for source, title, count in connection.execute(grouped.group_by(items.c.source, items.c.title)):
-        documents.append(NamedDocument(source, title))
-        passages.append(count)
+        passages[NamedDocument(source, title)] = count
+        held_by[source] += count
+    documents = list(passages)
     openings = _openings(connection)
     files: defaultdict[str, list[str]] = defaultdict(list)
     for source, path in connection.execute(select(paths.c.source, paths.c.path)):
@@ -205,12 +210,14 @@ def _read(connection: Connection) -> Names:
         for name in {fold(PurePath(path).name) for path in own}:
             called[name].append(n)
         weights = _file_weights(document.title, own, dates.get(document.source, ""))
-        if passages[n] >= LONG:
+        if passages[document] >= LONG:
             weights = _heavier(weights, dict.fromkeys(_stems(document.title), 1.0))
             weights = _heavier(weights, dict.fromkeys(_stems(openings.get(document, "")), _OPENING))
         for term, weight in weights.items():
             holding[term][n] = weight
-    return Names(documents, passages, holding, called)
+    most = max(_COMMON, len(documents) // 10)
+    kept = {term: named for term, named in holding.items() if len(named) <= most}
+    return Names(documents, passages, held_by, kept, called)
 
 
 def _openings(connection: Connection) -> dict[NamedDocument, str]:
