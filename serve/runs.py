@@ -315,6 +315,9 @@ class Runs:
                     last = event
                 else:
                     run.journal.add(event)
+                    if event["type"] == "sentence" and not run.appears:
+                        run.appears = True
+                        await self._slots.appears()
                     if (
                         event["type"] == "step"
                         and writes
@@ -373,7 +376,7 @@ class Runs:
     def _give(self, run: ServedRun) -> None:
         if run.holds:
             run.holds = False
-            self._slots.give()
+            self._slots.give(run.appears)
 
     def _leave(self, run: ServedRun) -> None:
         if self._runs.get(run.id) is run:  # it may have been resumed already
