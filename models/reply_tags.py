@@ -13,13 +13,16 @@ TAG = re.compile(
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
     rf"|[<＜◁⟨〈⟪](?P<close>/?)(?P<name>{_NAME})(?:\s[^<>\n]{{0,60}})?[>＞▷⟩〉⟫]"
     r"|\[(?P<shut>/?)(?P<square>[^\W\d]\w{1,24})\](?!\()"
-    r"|(?P<fence>```+)|(?P<code>`[^`\n]+`)"
+    r"|(?P<fence>```+)|(?P<code>`[^`\n]{1,200}`)"
 )
 BEGUN = re.compile(
-    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]*|``+)\Z"
+    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]{0,200}|``+)\Z"
 )
 """What may become a tag or code with the text that follows."""
 LONGEST_TAG = 120
+"""Characters of a tag at most, or of the name of a channel with what ends it."""
+LONGEST_CODE = 202
+"""Characters of code within a line at most, with its two backticks."""
 _THINKS = re.compile(
     r"think|thought|reason|reflect|anal[iy][sz]|scratch|monolog|deliberat|ponder|contemplat|cogit|ruminat"
     r"|introspect|rationale|brainstorm|\bcot\b|chain|\binner\b|\bplan(?:ning)?\b"
@@ -58,8 +61,8 @@ PHRASES = (
 )
 OPENINGS = ("analysis", "here is my thought process:", "here's my thought process:")
 """Words in the place of tags: of Granite; and of harmony where a server has dropped its special tokens."""
-_CHANNEL = re.compile(r"\s*(?P<name>\w+)?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
-_ROLE = re.compile(r"\s*(?P<role>\w+)(?=\W)")
+_CHANNEL = re.compile(r"\s{0,8}(?=\S)(?P<name>\w{1,40})?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
+_ROLE = re.compile(r"\s{0,8}(?P<role>\w{1,40})(?=\W)")
 THOUGHT_LINES = ("thought\n", "thoughts\n", "thinking\n", "analysis\n")
 FORMS = {"channel": _CHANNEL, "role": _ROLE, "thought": re.compile(rf"\s*(?:{'|'.join(THOUGHT_LINES)})")}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragweave.models.thoughts import ThoughtReader, answer_in
@@ -129,6 +129,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example("```<think></think><think>", 1, False)
 @given(st.lists(PIECES, max_size=14).map("".join), st.integers(1, 9), st.booleans())
 def test_how_a_reply_is_cut_into_parts_changes_nothing(reply: str, width: int, holds: bool) -> None:
     whole, cut = ThoughtReader(holds), ThoughtReader(holds)
