@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.serve.access import Caller
 from ragweave.serve.counters import REQUESTS
 from ragweave.serve.database import sent
+from ragweave.serve.kept_files import FILE_MB
 from ragweave.serve.keys import Keys
 from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
@@ -30,7 +31,8 @@ COOKIE = "ragweave_session"
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_UPLOAD = "/api/upload"
+_UPLOAD, _FILES = "/api/upload", "/v1/files"
+"""Addresses that take forms with files."""
 _STALL = 30.0
 """Seconds between two pieces of a body."""
 _PACE = 16_384
@@ -157,7 +159,8 @@ class Guard:
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        megabytes = self._settings.upload_mb if scope["path"] == _UPLOAD else self._settings.body_mb
+        largest = {_UPLOAD: self._settings.upload_mb, _FILES: FILE_MB + 1}
+        megabytes = largest.get(scope["path"], self._settings.body_mb)
         limit, length = megabytes << 20, Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > limit:
             what = f"the request is larger than {megabytes} MiB"
@@ -235,7 +238,7 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
 
 def _check_content_type(headers: Headers, path: str) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    wanted = "multipart/form-data" if path == _UPLOAD else "application/json"
+    wanted = "multipart/form-data" if path in (_UPLOAD, _FILES) else "application/json"
     # A request without a body has no type; a form of another page always has one.
     if kind != wanted and (
         kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers

@@ -210,6 +210,7 @@ def hashed(secret: str) -> str:
 
 def _hand_over(db: Connection, owner: str, to: str) -> int:
     sent(db, "UPDATE runs SET owner = :to WHERE owner = :owner", to=to, owner=owner)
+    sent(db, "UPDATE files SET owner = :to WHERE owner = :owner", to=to, owner=owner)
     sent(db, "UPDATE added SET owner = :to WHERE owner = :owner", to=to, owner=owner)
     return sent(db, "UPDATE threads SET owner = :to WHERE owner = :owner", to=to, owner=owner).rowcount
 

@@ -20,6 +20,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError
 from ragweave.serve.attached import FileDesk
+from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.problems import Refused
 
 T = TypeVar("T")
@@ -38,12 +39,12 @@ _NONE = ("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIF
 class PictureDesk:
     """Reads the pictures of questions one after the other, and with `files` what else comes with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptFiles | None = None) -> None:
         self._one = asyncio.Lock()
         self._waiting = 0
         self._readers: Readers | None = None
         self._end: asyncio.TimerHandle | None = None
-        self.files = FileDesk(self)
+        self.files = FileDesk(self, kept)
 
     async def read(self, urls: Sequence[str]) -> list[Attachment]:
         """Return the pictures of a question; one that is known from an earlier turn is not read again."""

@@ -103,6 +103,8 @@ def problem(error: Exception, failed: str = "") -> dict[str, Any]:
         "detail": str(found)[:1].upper() + str(found)[1:],
         "code": found.code,
         "remedy": found.remedy,
+        "key": found.key,
+        "values": found.values,
     }
 
 

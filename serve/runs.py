@@ -23,9 +23,10 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, library_by_id
+from ragweave.serve.attached import FileDesk
 from ragweave.serve.conversations import forget_steps
 from ragweave.serve.counters import ERRORS
-from ragweave.serve.direct import events_of, interrupted, too_long
+from ragweave.serve.direct import events_of, interrupted, noted, too_long
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
 from ragweave.serve.problems import NotFound, Refused, problem
@@ -51,8 +52,11 @@ _TIMES = 2
 class Runs:
     """The runs that this server answers, and a way to those of the others."""
 
-    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots) -> None:
+    def __init__(
+        self, records: Records, followed: Followed, saver: Saver, slots: Slots, files: FileDesk
+    ) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
+        self._files = files
         self._runs: dict[str, ServedRun] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
@@ -309,7 +313,11 @@ class Runs:
         how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
-        async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
+        context = run.context
+        if not context.files:  # another server began this run, or an earlier question brought the files
+            context = context.with_files(await self._files.of_thread(run.owner, run.thread))
+        notes = [note for file in context.files for note in file.notes]
+        async with aclosing(noted(events_of(run.library, messages, context, **how), notes)) as events:
             async for event in events:
                 if event["type"] in ("answer", "consent"):
                     last = event

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,6 +164,24 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, 
 @pytest.mark.parametrize(
     ("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")]
 )
+def test_a_file_is_asked_in_its_conversation_until_it_is_removed(window: Any, ask: Any, tmp_path: Path) -> None:
+    file = tmp_path / "kiln.md"
+    file.write_text("# The kiln\n\nThe kiln of Rook was fired in 1911 by Rosa.\n", encoding="utf-8")
+    page = window()
+    page.set_input_files("#asked-files", str(file))
+    page.get_by_text("kiln.md").first.wait_for()
+    ask(page, "Who fired the kiln of Rook?")
+    page.get_by_text("in 1911 by").first.wait_for()
+    page.reload()
+    chip = page.locator(".composer .chosen")
+    chip.wait_for()
+    chip.get_by_role("button").click()
+    chip.wait_for(state="detached")
+    page.reload()
+    page.get_by_text("in 1911 by").first.wait_for()
+    assert page.locator(".composer .chosen").count() == 0
+
+
 def test_nothing_is_searched_on_the_web_before_consent_which_waits_through_a_reload(
     window: Any, ask: Any, button: str, words: str
 ) -> None:

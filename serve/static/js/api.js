@@ -26,6 +26,7 @@ async function problemOf(response) {
   let body = {};
   try {
     body = await response.json();
+    if (body.error) body = { title: body.error.message, code: body.error.code }; // under /v1
   } catch {
     body = { title: t("api.answered", { status: String(response.status) }) };
   }
