@@ -29,7 +29,8 @@ class RagweaveError(RuntimeError):
 
     def named(self, key: str, **values: Any) -> Self:
         """Name the sentence, so that a page shows it in the language of its reader, with these values in it."""
-        self.key, self.values = key, values
+        self.key = key
+        self.values = {name: v if isinstance(v, int | float) else str(v) for name, v in values.items()}
         return self
 
 

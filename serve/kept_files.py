@@ -64,10 +64,14 @@ class KeptFiles:
         """
         limit = min(FILE_MB, corpora_settings().max_file_mb)
         if not data:
-            raise InputError(f"the file {name[:80]!r} is empty", "send one with content")
+            raise InputError(f"the file {name[:80]!r} is empty", "send one with content").named(
+                "file_empty", name=name[:80]
+            )
         if len(data) > limit << 20:
             remedy = "index it into the library, or send a part of it"
-            raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy)
+            raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy).named(
+                "asked_file_too_large", name=name[:80], limit=limit
+            )
         now = time.time()
         ends = None if thread else now + (seconds or DAYS * _DAY)
         id = f"file-{secrets.token_hex(12)}"
@@ -80,7 +84,9 @@ class KeptFiles:
             taken = sent(db, query, owner=owner).one()
             if taken[0] >= MOST_FILES or taken[1] + len(data) > MOST_MB << 20:
                 what = f"a caller may keep {MOST_FILES} files of {MOST_MB} MiB together"
-                raise Refused(413, what, "delete some of yours: DELETE /v1/files/ID")
+                raise Refused(413, what, "delete some of yours: DELETE /v1/files/ID").named(
+                    "too_many_files_kept", files=MOST_FILES, size=MOST_MB
+                )
             sent(db, f"INSERT INTO files ({', '.join(columns)}) VALUES ({values})", **asdict(row), data=data)
         return row
 
@@ -97,7 +103,9 @@ class KeptFiles:
         for file in self.all(owner):
             if file.id == id:
                 return file
-        raise NotFound(f"no file {id[:80]!r} is kept here", "it may have expired: send it again")
+        raise NotFound(f"no file {id[:80]!r} is kept here", "it may have expired: send it again").named(
+            "kept_file_gone", id=id[:80]
+        )
 
     def data(self, owner: str, id: str) -> bytes:
         """Return the content of a file of a caller, or raise NotFound."""

@@ -160,7 +160,7 @@ async def find_thread(
     if thread is None or not caller.sees(thread.library):
         raise NotFound(
             "There is no such conversation", "it may have been deleted; choose one of those that are listed"
-        )
+        ).named("no_such_conversation")
     return thread, await library_by_id(caller, thread.library)
 
 
@@ -186,7 +186,9 @@ def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Or
     """Send the copy of a picture that came with a question."""
     jpeg = app_state.store.picture(found[0].id, turn, n)
     if jpeg is None:
-        raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
+        raise NotFound(
+            "There is no such picture", "the turns of the conversation say how many each has"
+        ).named("no_such_picture_2")
     return Response(jpeg, media_type="image/jpeg")
 
 
@@ -217,7 +219,9 @@ async def ask(
     if body.thread is not None:
         thread, row = await find_thread(caller, app_state, body.thread)
         if body.library is not None and body.library != row.name:
-            raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
+            raise Refused(
+                409, f"this conversation is with the library {row.name!r}", "begin another one"
+            ).named("conversation_with_library", name=row.name)
     else:
         row = await library_for(caller, library_named_in(body.library, body.context))
         thread = new_thread(caller, row)

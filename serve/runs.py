@@ -140,7 +140,7 @@ class Runs:
         ):
             raise NotFound(
                 "There is no such run", "an ended run is kept for a while; its answer stays in the thread"
-            )
+            ).named("no_such_run")
         return record
 
     async def journal(self, record: Record) -> Journal:
@@ -156,7 +156,7 @@ class Runs:
         """Go on with a run that waits for consent, on whichever server it began."""
         taken = Refused(
             409, "this run does not wait for consent", "consent is asked for once and answered once"
-        )
+        ).named("run_does_not_wait")
         if record.status != "waiting":
             raise taken
         library = await library_by_id(caller, record.library)
@@ -164,7 +164,9 @@ class Runs:
             run = await self._kept_run(record, library)
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
-            raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
+            raise Refused(409, f"this run cannot go on ({error.what})", "ask again").named(
+                "run_cannot_go_on", what=error.what
+            ) from None
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
         async with self._beginning(run):
@@ -220,14 +222,16 @@ class Runs:
             RagweaveError: it cannot go on.
         """
         if self.lost(record):  # this server has told its reader already that it failed
-            raise Refused(503, "how it ended could not be kept", "ask again")
+            raise Refused(503, "how it ended could not be kept", "ask again").named("how_ended_could_not")
         library = await library_by_id(Caller(), record.library)
         run = await self._kept_run(record, library)
         if len(run.journal.told(("resumed",))) >= _TIMES:
-            raise Refused(503, f"it was resumed {_TIMES} times already", "ask again")
+            raise Refused(503, f"it was resumed {_TIMES} times already", "ask again").named(
+                "resumed_times_already", times=_TIMES
+            )
         kept = await self._saver.aget_tuple({"configurable": {"thread_id": run.thread}})
         if kept is None or kept.metadata.get("run") != run.id:
-            raise Refused(503, "none of its steps was kept", "ask again")
+            raise Refused(503, "none of its steps was kept", "ask again").named("none_steps_kept")
         run.goes_on = True
         return run
 

@@ -161,10 +161,9 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, 
     assert "1874" in page.locator(".answer").nth(1).inner_text()
 
 
-@pytest.mark.parametrize(
-    ("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")]
-)
-def test_a_file_is_asked_in_its_conversation_until_it_is_removed(window: Any, ask: Any, tmp_path: Path) -> None:
+def test_a_file_is_asked_in_its_conversation_until_it_is_removed(
+    window: Any, ask: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "kiln.md"
     file.write_text("# The kiln\n\nThe kiln of Rook was fired in 1911 by Rosa.\n", encoding="utf-8")
     page = window()
@@ -182,6 +181,9 @@ def test_a_file_is_asked_in_its_conversation_until_it_is_removed(window: Any, as
     assert page.locator(".composer .chosen").count() == 0
 
 
+@pytest.mark.parametrize(
+    ("button", "words"), [("Search the web", "900 tonnes"), ("Stay offline", "declined")]
+)
 def test_nothing_is_searched_on_the_web_before_consent_which_waits_through_a_reload(
     window: Any, ask: Any, button: str, words: str
 ) -> None:

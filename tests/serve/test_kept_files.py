@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 from openai import AsyncOpenAI, NotFoundError
 
-from ragweave.serve import fetch, kept_files
+from ragweave.serve import kept_files
 from ragweave.serve.app import create_app
 from ragweave.serve.keys import Keys
 from ragweave.serve.settings import ServeSettings
@@ -20,7 +20,9 @@ from ragweave.tests.serve.test_attached import KILN, WHO, asked, said
 from ragweave.tests.support.serving import in_process, parse_events
 
 
-async def kept(client: httpx.AsyncClient, name: str = "kiln.md", text: str = KILN, **form: Any) -> dict[str, Any]:
+async def kept(
+    client: httpx.AsyncClient, name: str = "kiln.md", text: str = KILN, **form: Any
+) -> dict[str, Any]:
     sent = {"purpose": "user_data", **form}
     reply = await client.post("/v1/files", files={"file": (name, text.encode())}, data=sent)
     assert reply.status_code == 200, reply.text
@@ -82,7 +84,9 @@ async def test_the_page_asks_a_file_as_long_as_its_conversation_is_kept(client: 
     assert (await client.get(f"/v1/files/{id}")).status_code == 404
 
 
-async def test_a_file_in_the_messages_of_the_api_is_kept_with_the_conversation(client: httpx.AsyncClient) -> None:
+async def test_a_file_in_the_messages_of_the_api_is_kept_with_the_conversation(
+    client: httpx.AsyncClient,
+) -> None:
     part = {"type": "file", "file": {"filename": "kiln.md", "file_data": _base64(KILN)}}
     first = await answer(client, messages=[asked(WHO, part)])
     second = await answer(client, question="How hot was the kiln?", thread=first["thread"])

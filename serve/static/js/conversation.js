@@ -196,7 +196,7 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
     else {
       if (error.status === 404) elsewhere(asked);
-      turn.fail({ title: error.message, remedy: error.remedy });
+      turn.fail({ ...error, title: error.message });
       turn.end("failed", live);
     }
     if (!asked.id) toEnd(true);
