@@ -111,10 +111,11 @@ LibraryOfId = Annotated[LibraryRow, Depends(library_by_id)]
 
 
 async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:
+    key = "no_library_of_name" if column == "name" else "no_such_library"
     for row in await visible(caller):
         if getattr(row, column) == value:
             return row
-    raise NotFound(missing, "list the libraries, and name one of them")
+    raise NotFound(missing, "list the libraries, and name one of them").named(key, name=value)
 
 
 async def usual_for(caller: Caller) -> str:

@@ -163,7 +163,7 @@ async def conversation(
             found.append(asked_with(with_names(text, own) if named and text.strip() else text, pictures))
         elif message.role == "assistant" and said.text:
             found.append(AIMessage(without_links(said.text)))
-    if not found[-1].text.strip() and sent:
+    if not found[-1].text.strip() and (sent or unread):
         raise InputError("the question holds files and no words", "write what you want to know")
     if not found[-1].text.strip() and left and not getattr(found[-1], "additional_kwargs", {}):
         raise InputError(

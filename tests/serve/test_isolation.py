@@ -224,6 +224,8 @@ def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
         for method in route.methods or ():
             if route.path in public.split() or (route.path in harmless.split() and method == "GET"):
                 continue
+            if (method, route.path) == ("POST", "/v1/files"):  # it names nothing
+                continue
             path = re.sub(r"\{[^}]*\}", "{}", route.path)
             path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace(
                 "/api/models/{}", "/api/models/writer"

@@ -105,14 +105,20 @@ def named(module: ast.Module) -> Iterator[tuple[str, set[str]]]:
                 puts = [
                     n for n in ast.walk(module) if isinstance(n, ast.Constant) and isinstance(n.value, str)
                 ]
-                keys = [n.value for n in puts if re.fullmatch(r"key_\w+|logged_out", n.value)]
+                keys = [
+                    n.value
+                    for n in puts
+                    if re.fullmatch(
+                        r"key_(?:wrong|needed)|logged_out|no_(?:library_of_name|such_library)", n.value
+                    )
+                ]
             for key in keys:
                 yield str(key), {word.arg or "" for word in node.keywords}
 
 
 def test_every_named_sentence_of_an_error_is_in_each_catalogue_with_its_values_and_no_other() -> None:
     given: dict[str, set[str]] = {}
-    for room in ("serve", "models", "nodes"):
+    for room in ("serve", "models", "nodes", "corpora"):
         for path in (ROOT / room).rglob("*.py"):
             for key, values in named(ast.parse(path.read_text(encoding="utf-8"))):
                 assert given.setdefault(key, values) == values, (path.name, key)
