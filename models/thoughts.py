@@ -17,13 +17,13 @@ from ragweave.models.reply_tags import (
     FORMS,
     LONGEST_CODE,
     LONGEST_TAG,
-    OPENINGS,
     OTHERS,
     OURS,
     PHRASES,
     TAG,
     THOUGHT_LINES,
     Tag,
+    may_open,
     tag_of,
 )
 
@@ -121,15 +121,14 @@ class ThoughtReader:
 
     def _opened(self, ended: bool) -> bool:
         """Tell whether the head of the reply is known to be no phrase that opens a thought."""
-        for opens, until in PHRASES:
-            if found := opens.match(self._pending):
+        for phrase in PHRASES:
+            if found := phrase.opens.match(self._pending):
                 if found.end() == len(self._pending) and not ended:
                     return False
-                self._inside = Inside("phrase", "", found.group(), until=until)
+                self._inside = Inside("phrase", "", found.group(), phrase.stays, phrase.until)
                 self._pending, self._head = self._pending[found.end() :], False
                 return False
-        begun = self._pending.lstrip().replace("’", "'").lower()
-        if not ended and any(phrase.startswith(begun) for phrase in OPENINGS):
+        if not ended and may_open(self._pending):
             return False
         self._head = False
         return True
@@ -171,7 +170,7 @@ class ThoughtReader:
         elif tag.kind in ("turn", "role", "end", "special"):
             self._turn(tag, raw, inline)
         elif tag.kind == "answer":
-            self._answer(tag, raw)
+            self._answer(tag, raw, inline)
         elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
             self._open("pair", tag.name, raw, False)
         elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
@@ -192,11 +191,14 @@ class ThoughtReader:
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
 
-    def _answer(self, tag: Tag, raw: str) -> None:
+    def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a tag around an answer: what stands before it is none, unless it is a label."""
         if tag.closes:
             if not self._answers and "answer" not in tag.name:
                 self._say(raw)
+        elif raw.startswith(("<|", "<｜")) and self._spoken and not inline:
+            self._answers = True
+            self._break()
         elif self._last in "\n" or not self._spoken:
             self._answers = True
             if len(self._ready.strip()) > _FEW:

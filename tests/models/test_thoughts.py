@@ -45,6 +45,18 @@ DRESSES = {
     "unused tokens": f"<unused94>thought\n{THOUGHT}<unused95>{ANSWER}",
     "words in place of tags": f"Here is my thought process:\n{THOUGHT}\nHere is my response:\n{ANSWER}",
     "prose before a tag of answers": f"{THOUGHT}\n<answer>{ANSWER}</answer>",
+    "a folded block": f"<details>\n<summary>Thought for 3 seconds</summary>\n{THOUGHT}\n</details>\n\n{ANSWER}",
+    "a folded block with a type": (
+        f'<details type="reasoning" done="true">\n<summary>Thinking</summary>\n> {THOUGHT}\n</details>\n{ANSWER}'
+    ),
+    "a block of code": f"```thinking\n{THOUGHT}\n```\n{ANSWER}",
+    "a heading": f"## Reasoning\nDocument [1] says 1804, no wait.\n\n## Answer\n{ANSWER}",
+    "a label": f"**Thinking:**\nDocument [1] says 1804, no wait.\n\n**Answer:**\n{ANSWER}",
+    "a label in another language": f"**Überlegung:**\nDocument [1] says 1804, no wait.\n\n**Antwort:** {ANSWER}",
+    "spaces in tags": f"< think >{THOUGHT}</ think >{ANSWER}",
+    "a tag that says it ends": f"<think>{THOUGHT}<end_think>{ANSWER}",
+    "a thought that is empty": f"<think/>{ANSWER}",
+    "a token before the answer": f"{THOUGHT}<|final|>{ANSWER}",
     "no closing tag": f"<think>{THOUGHT}<answer>{ANSWER}</answer>",
 }
 DEBRIS = {
@@ -60,6 +72,10 @@ DEBRIS = {
     ),
 }
 PLAIN = [
+    "## Reasoning\nThe lamp was lit in 1874 [1].",
+    "Thinking is hard [1].\nAnswer: no [2].",
+    "```python\nx = 1\n```\nAs shown [1].",
+    "<details>\n<summary>The lamp</summary>\nLit in 1874 [1].\n</details>",
     "Use `</think>` to close it, and `<|im_end|>` to end [1].",
     "```xml\n<plan>\n</plan>\n```\nAs shown [1].",
     "a < b and c > d, so List<String> holds [2].",
