@@ -42,7 +42,8 @@ _TOO_LONG = re.compile(
     rf"|(?:too (?:long|large|many|big)|exceed\w*)[^.]{{0,80}}?\b{_SUBJECT}\b"
     rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:greater|less|fewer|more|larger|longer) than"
     r"[^.]{0,40}(?:\d{3}|context|maximum)"
-    rf"|reduce (?:the |your )?(?:length|size|{_SUBJECT})|tokens[`'\" +\w]{{0,30}}must be <",
+    rf"|reduce (?:the |your )?(?:length|size|{_SUBJECT})|tokens[`'\" +\w]{{0,30}}must be <"
+    r"|\binput length should be|超长|过长|太长",
     re.I,
 )
 """How servers say that a prompt is too long for its model; the wording differs, what it names does not."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["thought", "answer", "channel", "turn", "role", "end", "special", "unknown", "text"]
 
-_NAME = r"[^\W\d][\w:.▁ -]{0,40}"
+_NAME = r"(?:0x[0-9A-Fa-f]{2}|[^\W\d][\w:.▁ -]{0,40})"
 TAG = re.compile(
     rf"<(?P<lead>[|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>][^|｜<>\n]{{0,40}})[|｜]?>"
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"

@@ -63,6 +63,7 @@ DEBRIS = {
     "answer tags": f"<answer>{ANSWER}</answer>",
     "an end token": f"{ANSWER}<|im_end|>",
     "an end tag": f"{ANSWER}</s>",
+    "a byte": f"{ANSWER}<0x0A>",
     "wide bars": f"<｜Assistant｜>{ANSWER}<｜end▁of▁sentence｜>",
     "a role": f"<|start_header_id|>assistant<|end_header_id|>\n\n{ANSWER}<|eot_id|>",
     "a turn": f"<start_of_turn>model\n{ANSWER}<end_of_turn>",
