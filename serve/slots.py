@@ -78,15 +78,21 @@ class Slots:
     def check(self) -> None:
         """Refuse a question for which there is no place to wait, either."""
         if self.draining:
-            raise Refused(503, "this server is being stopped", "try again in a moment", "draining", after=2)
+            raise Refused(
+                503, "this server is being stopped", "try again in a moment", "draining", after=2
+            ).named("server_being_stopped")
         if self._free < 1 and self.waiting >= self.most_waiting:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
+            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
+                "too_many_answers_under"
+            )
 
     def take(self) -> None:
         """Take a place at once, to be given back with `give`; who waits is not asked."""
         self.check()
         if self._free < 1:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
+            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
+                "too_many_answers_under"
+            )
         self._free -= 1
         RUNNING.inc()
 
