@@ -91,7 +91,7 @@ class MixedBench:
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
         self.base = {**context.model_dump(exclude_unset=True), "library": library.name}
-        self._graphs = {None: build().compile()}
+        self._graphs: dict[Choose | None, Any] = {None: build().compile()}
         for choose in (head_alone, every):
             self._graphs[choose] = with_route(build(), choose).compile()
 
