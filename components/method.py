@@ -188,8 +188,9 @@ def published_of(name: str) -> Mapping[str, str]:
 
 
 def spelled(name: str) -> str:
-    """Return the name of a preset as its file has it: the papers write “AutoRAG” and “Auto-RAG”."""
-    return _JOINED.sub(r"\1-\2", name.lower())
+    """Return the name of a preset as its file has it: papers write “AutoRAG” and “Auto-RAG”; `crag` is `crag-paper`."""
+    plain = _JOINED.sub(r"\1-\2", name.lower())
+    return f"{plain}-paper" if f"{plain}-paper" in PRESETS else plain
 
 
 def graph_of(preset: str) -> str:

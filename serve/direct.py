@@ -91,9 +91,8 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
-    defaults = {"mode": run_settings().mode, "web": run_settings().web}
     try:
-        return Context.model_validate({**defaults, **given, "library": library.name})
+        return Context.model_validate({**run_settings().defaults, **given, "library": library.name})
     except InputError as error:
         raise Refused(422, f"context.{error.what}", error.remedy) from None
 

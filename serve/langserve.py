@@ -125,7 +125,7 @@ def _shown(name: str) -> Any:
     asks.
     """
     default = Context.model_fields[name].default
-    return "" if default is None or name == "library" else getattr(run_settings(), name, default)
+    return "" if default is None or name == "library" else run_settings().defaults.get(name, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):

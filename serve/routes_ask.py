@@ -115,7 +115,7 @@ def _graphs() -> list[dict[str, Any]]:
 @router.get("/context")
 async def context_form(caller: CallerNow) -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
-    defaults = Context(mode=run_settings().mode, web=run_settings().web)
+    defaults = Context(**run_settings().defaults)
     schema = Context.model_json_schema()
     others = model_settings().writers[1:]
     schema["properties"]["model"]["enum"] = ["", *others]

@@ -161,5 +161,5 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     """Build the run's context from options; one that was not given keeps its default."""
     from ragweave.components.run_settings import run_settings, with_settings
 
-    values = {"mode": run_settings().mode, "web": run_settings().web}
+    values = run_settings().defaults
     return with_settings(values, settings, library=library_name(library), **options)

@@ -86,14 +86,17 @@ def test_no_words_for_people_are_left_in_a_script() -> None:
         assert shown + [s for s in sentences if not re.search(markup, s)] == [], name
 
 
-def test_methods_and_steps_are_told_as_elsewhere() -> None:
+def test_words_of_methods_and_steps_are_those_of_the_code() -> None:
     docs = {
         name: str(import_module(module).__doc__).strip().split("\n")[0] for name, module in GRAPHS.items()
     }
-    wanted = {f"method.{name}": told for name, told in docs.items()}
+    methods = {f"method.{name}": told for name, told in docs.items()}
+    wanted = dict(methods)
     for id, step in STEPS.items():
         wanted |= {f"step.{id}": step.words, f"step.{id}.next": step.next}
-    assert {k: v for k, v in of("en").items() if k.startswith(("method.", "step."))} == wanted
+    shown = {k: v for k, v in of("en").items() if k.startswith(("method.", "step."))}
+    # A step without words of the page is shown in those of the code.
+    assert methods.items() <= shown.items() <= wanted.items()
 
 
 def named(module: ast.Module) -> Iterator[tuple[str, set[str]]]:
