@@ -35,8 +35,8 @@ def key_of(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\0{' '.join(text.split())}".encode()).hexdigest()[:16]
 
 
-class KeptRecording:
-    """KeptRecording replies by key; what has none is noted in a folder, with its pictures."""
+class KeptIndexing:
+    """Kept replies by key; what has none is noted in a folder, with its pictures."""
 
     def __init__(self, replies: Mapping[str, str], missing: Path) -> None:
         self.replies, self.missing = replies, missing
@@ -92,8 +92,9 @@ async def prepared(data: Path, work: Path, frames: bool) -> Library:
         InputError: replies are missing; they are listed in the work folder.
     """
     rows = read_rows(REPLIES)
-    kept = KeptRecording({row["key"]: row["reply"] for row in rows}, work / "missing")
-    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:10]
+    kept = KeptIndexing({row["key"]: row["reply"] for row in rows}, work / "missing")
+    read = [row for row in rows if row["kind"] in ("caption", "entities")]
+    digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:10]
     name = f"recordings-{'frames' if frames else 'heard'}-{digest}"
     folder = work / "recordings"
     os.environ["RAGWEAVE_OCR"], os.environ["RAGWEAVE_ENTITIES"] = "off", "llm"
