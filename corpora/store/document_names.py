@@ -222,9 +222,9 @@ def _read(connection: Connection) -> Names:
 
 def _openings(connection: Connection) -> dict[NamedDocument, str]:
     """Return the first lines of each document."""
-    first = select(items.c.source, items.c.title, func.substr(items.c.text, 1, OPENING))
+    first = select(items.c.source, items.c.title, items.c.text)
     rows = connection.execute(first.where(items.c.ordinal == 0, items.c.corpus == "paragraph"))
-    return {NamedDocument(source, title): text for source, title, text in rows}
+    return {NamedDocument(source, title): text[:OPENING] for source, title, text in rows}
 
 
 def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, float]:
