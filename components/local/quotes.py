@@ -29,7 +29,7 @@ from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
-from ragweave.corpora.store.document_names import Document, Leads
+from ragweave.corpora.store.document_names import Leads, NamedDocument
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
@@ -81,7 +81,7 @@ class Named:
 
         What is written about a picture is short, so the search, which has compared more, decides among pictures.
         """
-        lead = self.leads.get(Document(item.source, item.title), 0.0)
+        lead = self.leads.get(NamedDocument(item.source, item.title), 0.0)
         kind = share_of(item, self.kinds)
         if item.corpus == "image":
             kind *= 1 + 2 / (1 + rank)

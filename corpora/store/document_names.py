@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
@@ -38,6 +38,8 @@ LEADING = 0.5
 """Lead from which a long document is searched by itself."""
 FEW = 5
 """Documents that are searched by themselves, at most; a name that more share tells little."""
+MORE = 20
+"""Items that are added from the documents that a query names."""
 _OPENING, _FOLDER, _SHARED = 0.5, 0.5, 0.5
 """Weights of a word of the first lines, of a folder, and of a number that several documents share, beside a title's."""
 _FILE_WORDS = 12
@@ -52,14 +54,14 @@ _REMEMBERED = 200
 """Queries whose leads are remembered."""
 
 
-class Document(NamedTuple):
+class NamedDocument(NamedTuple):
     """A document: a source may hold several, such as the mails of a mailbox."""
 
     source: str
     title: str
 
 
-Leads = Mapping[Document, float]
+Leads = Mapping[NamedDocument, float]
 """How clearly a query names each document, in [LEAST, 1]; those that it does not name are left out."""
 
 
@@ -67,8 +69,8 @@ Leads = Mapping[Document, float]
 class Names:
     """The words that name the documents of a library."""
 
-    documents: list[Document]
-    passages: Mapping[Document, int]
+    documents: list[NamedDocument]
+    passages: Mapping[NamedDocument, int]
     """How many each document has."""
     held_by: Mapping[str, int]
     """How many passages each source has."""
@@ -111,7 +113,7 @@ def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict
         rows = connection.execute(
             select(items.c.id, items.c.source, items.c.title).where(items.c.id.in_([*ids]))
         )
-        found = {id_: known.get(Document(source, title), 0.0) for id_, source, title in rows}
+        found = {id_: known.get(NamedDocument(source, title), 0.0) for id_, source, title in rows}
     return {id_: lead for id_, lead in found.items() if lead}
 
 
@@ -141,7 +143,7 @@ def _files_in(query: str, names: Names) -> list[int]:
     return found
 
 
-def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> dict[Document, float]:
+def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> dict[NamedDocument, float]:
     """Return the leads of documents by the words that name them."""
     count = len(names.documents)
     documents, stand = held.lexical.counted(library, _ANYWHERE, said)
@@ -191,11 +193,11 @@ def _names(held: Stores, library: str) -> Names:
 
 
 def _read(connection: Connection) -> Names:
-    passages: dict[Document, int] = {}
+    passages: dict[NamedDocument, int] = {}
     held_by: defaultdict[str, int] = defaultdict(int)
     grouped = select(items.c.source, items.c.title, func.count()).where(items.c.corpus != "document")
     for source, title, count in connection.execute(grouped.group_by(items.c.source, items.c.title)):
-        passages[Document(source, title)] = count
+        passages[NamedDocument(source, title)] = count
         held_by[source] += count
     documents = list(passages)
     openings = _openings(connection)
@@ -220,11 +222,11 @@ def _read(connection: Connection) -> Names:
     return Names(documents, passages, held_by, kept, called)
 
 
-def _openings(connection: Connection) -> dict[Document, str]:
+def _openings(connection: Connection) -> dict[NamedDocument, str]:
     """Return the first lines of each document."""
     first = select(items.c.source, items.c.title, func.substr(items.c.text, 1, OPENING))
     rows = connection.execute(first.where(items.c.ordinal == 0, items.c.corpus == "paragraph"))
-    return {Document(source, title): text for source, title, text in rows}
+    return {NamedDocument(source, title): text for source, title, text in rows}
 
 
 def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, float]:
@@ -244,6 +246,29 @@ def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, floa
 def _heavier(weights: dict[str, float], others: Mapping[str, float]) -> dict[str, float]:
     """Return both with the heavier weight of each term."""
     return weights | {t: max(w, weights.get(t, 0.0)) for t, w in others.items()}
+
+
+def added(
+    held: Stores,
+    library: str,
+    corpus: Corpus,
+    queries: Sequence[str],
+    dense: Sequence[Ranking],
+    words: Sequence[Ranking],
+    near: Callable[[int, Sequence[str]], Ranking],
+) -> tuple[list[Ranking], list[Ranking]]:
+    """Return the lists of each query with the best items of the documents that it names.
+
+    `near` returns the nearest items of the n-th query within some sources.
+    """
+    more_dense, more_words = list(dense), list(words)
+    for n, query in enumerate(queries):
+        some = leading(held, library, query)
+        if some:
+            (said,) = held.lexical.search(library, corpus, [query], MORE, some)
+            more_dense[n] = joined(dense[n], near(n, some))
+            more_words[n] = joined(words[n], said)
+    return more_dense, more_words
 
 
 def joined(ranking: Ranking, more: Ranking) -> Ranking:

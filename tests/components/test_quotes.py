@@ -16,7 +16,7 @@ from ragweave.components.context import Context
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, quotes, write
 from ragweave.components.phrases import FEW, NOTHING
-from ragweave.corpora.store.document_names import Document
+from ragweave.corpora.store.document_names import NamedDocument
 from ragweave.corpora.types import Item, Span
 from ragweave.models.tables import heads_above
 
@@ -205,7 +205,7 @@ class Shelf:
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         return {}
 
-    def leads(self, query: str) -> dict[Document, float]:
+    def leads(self, query: str) -> dict[NamedDocument, float]:
         return {}
 
 
