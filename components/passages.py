@@ -153,7 +153,7 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
         "origin": "library",
         "title": heading_title(item),
         "text": (heads + item.text[start:end])[:TEXT_LIMIT],
-        "locator": _place_of(item, start, end),
+        "locator": item.locate(start, end) if (start, end) != (0, len(item.text)) else item.place,
         "query": query,
         "hop": hop,
         "score": round(float(score), 4),
@@ -169,18 +169,6 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
 
 
 _dated = lru_cache(maxsize=1_000)(known)
-
-
-def _place_of(item: Item, start: int, end: int) -> Locator:
-    """Return the place of text[start:end] of an item; that of a whole clip begins and ends with what is said in it."""
-    if (start, end) != (0, len(item.text)):
-        return item.locate(start, end)
-    opens, closes = item.part("transcript")
-    times = [s.time for s in item.spans if s.time and opens <= s.start < closes]
-    if item.corpus != "clip" or not times:
-        return item.locator
-    first, last = min(a for a, _ in times), max(b for _, b in times)
-    return Locator(**{**item.locator, **item.during(first, last)})
 
 
 def column_heads(text: str, start: int) -> str:
@@ -286,11 +274,6 @@ def _flat(row: Evidence) -> str:
 
 def _same_file(one: Evidence, other: Evidence) -> bool:
     return one["locator"].get("file") == other["locator"].get("file") and is_nested(other)
-
-
-def is_empty(row: Evidence) -> bool:
-    """Tell whether a row is a stretch of a recording without a word or a picture."""
-    return row["corpus"] == "clip" and not row["text"].strip() and "image" not in row["locator"]
 
 
 def is_nested(row: Evidence) -> bool:

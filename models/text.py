@@ -17,6 +17,7 @@ from itertools import pairwise
 import Stemmer
 
 from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
+from ragweave.models.signs import without_signs
 
 _CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f"
 _THAI = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -26,10 +27,6 @@ UNSPACED = f"{_CJK}{_THAI}"
 UNSPACED_LETTER = re.compile(rf"[{UNSPACED}]")
 _TOKEN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+(?:[.,'’·-][^\W_{UNSPACED}]+)*")
 _INNER = re.compile(r"[.,'’·-]")
-_LAST_SIGN = 0x3300
-"""Code point behind the last raised or circled sign."""
-_UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}\Z")
-"""The name of a unit of length, or of another, in front of its power."""
 _NUMBERISH = re.compile(r"\d[\d.,]*\d|\d")
 
 STOP = frozenset(
@@ -101,35 +98,11 @@ def fold(text: str) -> str:
     """Normalise width, case and accents, so that forms that read alike compare alike; signs at words are cut."""
     if text.isascii():
         return text.lower()
-    text = _signs().sub(_without_sign, text)
+    text = without_signs(text)
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     for mark in filter(unicodedata.combining, set(plain)):
         plain = plain.replace(mark, "")
     return unicodedata.normalize("NFKC", plain).casefold()
-
-
-@lru_cache(maxsize=1)
-def _signs() -> re.Pattern[str]:
-    """Return what matches raised and circled signs, as ™, Ⓡ and ², which would become letters of the word before them.
-
-    They are the symbols and numbers (categories So and No) that Unicode calls raised or circled forms of others.
-    """
-    raised = ""
-    circled = ""
-    for point in range(0x80, _LAST_SIGN):
-        sign = chr(point)
-        if unicodedata.category(sign) not in ("So", "No"):
-            continue
-        form = unicodedata.decomposition(sign).partition(" ")[0]
-        raised += sign * (form == "<super>")
-        circled += sign * (form == "<circle>")
-    return re.compile(f"(?<![⁺⁻])[{raised}]+|(?<=[^\\W\\d_])[{circled}]+")
-
-
-def _without_sign(found: re.Match[str]) -> str:
-    """Return a blank for signs at a word; the power of a unit stays: m², km³."""
-    before = _UNIT.search(found.string, max(0, found.start() - 3), found.start())
-    return found.group() if before and found.group().isdigit() else " "
 
 
 def words(text: str) -> list[str]:

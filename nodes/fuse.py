@@ -16,7 +16,7 @@ from ragweave.components.duplicates import TEXTUAL
 from ragweave.components.evidence import Evidence, RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local.rank import EACH, score_pools
-from ragweave.components.passages import distinct, is_empty
+from ragweave.components.passages import distinct
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.recency import HALF_LIFE, by_age, by_published_age
 from ragweave.components.run_context import has_writer_model
@@ -76,9 +76,14 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
         ordered.append(await _order(run, library, q, lists, confidence))
     taken: dict[str, Evidence] = {}
     for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
-        if not is_empty(row):
+        if not _is_empty(row):
             taken.setdefault(row["id"], row)
     return list(taken.values())
+
+
+def _is_empty(row: Evidence) -> bool:
+    """Tell whether a row is a stretch of a recording without a word or a picture."""
+    return row["corpus"] == "clip" and not row["text"].strip() and "image" not in row["locator"]
 
 
 def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:

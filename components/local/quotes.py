@@ -77,12 +77,15 @@ class Named:
     kinds: Kinds
 
     def gain(self, item: Item, rank: int) -> float:
-        """Return what passages of an item gain; of the kind that is asked for those that were found first gain most.
+        """Return what passages of an item gain that was found at a rank.
 
-        What is written about a picture is short, so its words decide less than the search has compared.
+        What is written about a picture is short, so the search, which has compared more, decides among pictures.
         """
         lead = self.leads.get(NamedDocument(item.source, item.title), 0.0)
-        return _LEAD * lead + _KIND * share_of(item, self.kinds) * (1 + 2 / (1 + rank))
+        kind = share_of(item, self.kinds)
+        if item.corpus == "image":
+            kind *= 1 + 2 / (1 + rank)
+        return _LEAD * lead + _KIND * kind
 
 
 def named_by(library: Library, question: str) -> Named:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
@@ -38,6 +38,8 @@ LEADING = 0.5
 """Lead from which a long document is searched by itself."""
 FEW = 5
 """Documents that are searched by themselves, at most; a name that more share tells little."""
+MORE = 20
+"""Items that are added from the documents that a query names."""
 _OPENING, _FOLDER, _SHARED = 0.5, 0.5, 0.5
 """Weights of a word of the first lines, of a folder, and of a number that several documents share, beside a title's."""
 _FILE_WORDS = 12
@@ -244,6 +246,29 @@ def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, floa
 def _heavier(weights: dict[str, float], others: Mapping[str, float]) -> dict[str, float]:
     """Return both with the heavier weight of each term."""
     return weights | {t: max(w, weights.get(t, 0.0)) for t, w in others.items()}
+
+
+def added(
+    held: Stores,
+    library: str,
+    corpus: Corpus,
+    queries: Sequence[str],
+    dense: Sequence[Ranking],
+    words: Sequence[Ranking],
+    near: Callable[[int, Sequence[str]], Ranking],
+) -> tuple[list[Ranking], list[Ranking]]:
+    """Return the lists of each query with the best items of the documents that it names.
+
+    `near` returns the nearest items of the n-th query within some sources.
+    """
+    more_dense, more_words = list(dense), list(words)
+    for n, query in enumerate(queries):
+        some = leading(held, library, query)
+        if some:
+            (said,) = held.lexical.search(library, corpus, [query], MORE, some)
+            more_dense[n] = joined(dense[n], near(n, some))
+            more_words[n] = joined(words[n], said)
+    return more_dense, more_words
 
 
 def joined(ranking: Ranking, more: Ranking) -> Ranking:

@@ -33,8 +33,6 @@ _STRAY, _LANGUAGES = 0.005, 6
 """Share of the sources from which a language counts as held, and the most languages that are named."""
 _AMONG = 4
 """Paragraphs that are looked at for each document of one paragraph that is wanted."""
-_NAMED = 20
-"""Items that are added from the documents that a query names."""
 _WEIGHED = 100_000
 """Terms whose rarity is remembered of a generation."""
 PRIOR = 50
@@ -116,7 +114,11 @@ class Library:
             if only != "dense":
                 words = self.held.lexical.search(self.id, corpus, queries, k, sources)
             if only is None and not sources:
-                dense, words = self._with_named(row, corpus, queries, vectors, dense, words)
+
+                def near(n: int, some: Sequence[str]) -> Ranking:
+                    return self._dense(row, corpus, vectors[n : n + 1], document_names.MORE, some)[0]
+
+                dense, words = document_names.added(self.held, self.id, corpus, queries, dense, words, near)
             if only in (None, "visual"):  # of what the other lists found it says whether it has a picture
                 seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
@@ -132,27 +134,6 @@ class Library:
             for lists in (dense, words, seen)
         )
         return [Lists(d, w, v, note or self.held.vectors.note()) for d, w, v in zip(*found, strict=True)]
-
-    def _with_named(
-        self,
-        row: LibraryRow,
-        corpus: Corpus,
-        queries: Sequence[str],
-        vectors: Matrix,
-        dense: list[Ranking],
-        words: list[Ranking],
-    ) -> tuple[list[Ranking], list[Ranking]]:
-        """Add to the lists of each query the best items of the documents that it names."""
-        dense, words = list(dense), list(words)
-        for n, query in enumerate(queries):
-            sources = document_names.leading(self.held, self.id, query)
-            if not sources:
-                continue
-            near = self._dense(row, corpus, vectors[n : n + 1], _NAMED, sources)
-            said = self.held.lexical.search(self.id, corpus, [query], _NAMED, sources)
-            dense[n] = document_names.joined(dense[n], near[0])
-            words[n] = document_names.joined(words[n], said[0])
-        return dense, words
 
     def _dense(
         self, row: LibraryRow, corpus: Corpus, asked: Matrix, k: int, sources: Sequence[str]
