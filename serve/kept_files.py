@@ -80,9 +80,8 @@ class KeptFiles:
         values = ", ".join(f":{column}" for column in columns)
         with self._database.writing() as db:
             sent(db, "DELETE FROM files WHERE ends < :now", now=now)
-            query = "SELECT count(*), coalesce(sum(size), 0) FROM files WHERE owner = :owner"
-            held, size = tuple[int, ...](sent(db, query, owner=owner).one())
-            if held >= MOST_FILES or size + len(data) > MOST_MB << 20:
+            taken = list(sent(db, "SELECT size FROM files WHERE owner = :owner", owner=owner).scalars())
+            if len(taken) >= MOST_FILES or sum(taken) + len(data) > MOST_MB << 20:
                 what = f"a caller may keep {MOST_FILES} files of {MOST_MB} MiB together"
                 raise Refused(413, what, "delete some of yours: DELETE /v1/files/ID").named(
                     "too_many_files_kept", files=MOST_FILES, size=MOST_MB
