@@ -71,6 +71,7 @@ def drawn(rows: Sequence[Asked], each: int) -> list[Asked]:
 def sources(each: int) -> dict[str, Source]:
     """Return the sources by name, each with its passages."""
     from ragweave.evals.data import read_jsonl
+    from ragweave.evals.sets import folder_of
 
     def text(name: str, queries: str, passages: str) -> Source:
         asked = [Asked(q["question"], tuple(map(str, q["gold"]))) for q in read_jsonl(DATA / queries)]
@@ -83,7 +84,7 @@ def sources(each: int) -> dict[str, Source]:
         "captions": captions(each),
         "podcast": podcast(each),
     }
-    for name, folder in (("house_dev", DATA / "house_dev"), ("observatory", HERE / "observatory")):
+    for name, folder in (("house_dev", DATA / "house_dev"), ("observatory", folder_of("observatory"))):
         rows = [q for q in read_jsonl(folder / "questions.jsonl") if q["kind"] in PLAIN and not q["previous"]]
         asked = [Asked(q["question"], tuple(q["gold_files"])) for q in rows if q["gold_files"]]
         found[name] = Source(drawn(asked, each), folder=folder / "library")

@@ -11,12 +11,10 @@ import json
 import os
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 from ragweave.tests.support.server import ScriptedServer
 
-HERE = Path(__file__).parent
 SETS = ("fieldlab", "canalboat")
 QUESTIONS = 30
 ANSWER = (
@@ -37,9 +35,11 @@ def react(request: Any) -> str:
 async def measured(name: str, server: ScriptedServer) -> tuple[float, float, float]:
     """Return the tokens of an answer and of a call of the check, and the calls of a question but for the check."""
     import ragweave
+    from ragweave.evals.sets import folder_of
 
-    rows = (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:QUESTIONS]
-    await ragweave.aindex([HERE / name / "library"], name)
+    folder = folder_of(name)
+    rows = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:QUESTIONS]
+    await ragweave.aindex([folder / "library"], name)
     start = len(server.requests)
     for row in rows:
         await ragweave.aask(json.loads(row)["question"], library=name)

@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from desk import Desk  # noqa: E402
-from run import SHARED, call, keep, options, took  # noqa: E402
+from run import SHARED, call, keep, measured, options, took  # noqa: E402
 
 LIBRARY = HERE.parent.parent / "examples" / "library"
 QUESTION, FILE = "When was the lighthouse of Skerry Holm first lit?", "lighthouse.md"
@@ -52,7 +52,7 @@ LIMIT = 900.0
 
 def lines_of(peer: str) -> int:
     """Return the lines of code of a peer's adapter and of what it shares, without comments and texts on it."""
-    files = [HERE / peer / "adapter.py", *([HERE / HELPERS[peer]] if peer in HELPERS else [])]
+    files = [HERE / "adapters" / f"of_{peer}.py", *([HERE / HELPERS[peer]] if peer in HELPERS else [])]
     held: set[tuple[Path, int]] = set()
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -114,14 +114,13 @@ def main() -> None:
     """Run what is not kept yet."""
     given = options(__doc__)
     for peer in given.peers:
-        kept = given.out / f"first-{peer}.json"
-        if kept.exists() or peer in SHARED:
+        if peer in SHARED or peer in measured(given.out, "first"):
             continue
         with Desk(0.0) as desk:
             keyed = by_command(given.work, desk) if peer == "ragweave" else by_adapter(peer, given.work, desk)
             keyed["cpu"] += desk.encoding
         bare = by_command(given.work, None) if peer == "ragweave" else by_adapter(peer, given.work, NOBODY)
-        keep(kept, {"key": keyed, "bare": bare, "load": os.getloadavg()[1]})
+        keep(given.out, "first", peer, {"key": keyed, "bare": bare, "load": os.getloadavg()[1]})
         print(peer, keyed, bare, flush=True)
 
 

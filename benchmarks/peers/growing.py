@@ -25,7 +25,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
-from run import GRAPHS, LATENCY, SHARED, call, keep, options  # noqa: E402
+from run import GRAPHS, LATENCY, SHARED, call, keep, measured, options  # noqa: E402
 
 EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"
 
@@ -41,8 +41,8 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
         if not folder.exists():
             write(folder, passages(), count)
         for peer in peers:
-            kept = out / f"growth-{peer}-{count}.json"
-            if kept.exists() or peer in SHARED or peer in GRAPHS:
+            of = f"{peer}-{count}"
+            if of in measured(out, "growth") or peer in SHARED or peer in GRAPHS:
                 continue
             store = work / "stores" / f"{peer}-{count}"
             shutil.rmtree(store, ignore_errors=True)
@@ -66,8 +66,9 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
                     edited.write_text(before, encoding="utf-8")
                     if not again["killed"]:
                         figures |= {"again": again["seconds"], "again_cpu": spent(again)}
-            keep(kept, figures | {"load_after": os.getloadavg()[1]})
-            print(peer, count, kept.read_text(encoding="utf-8"), flush=True)
+            figures |= {"load_after": os.getloadavg()[1]}
+            keep(out, "growth", of, figures)
+            print(peer, count, figures, flush=True)
             shutil.rmtree(store)
 
 
@@ -77,8 +78,8 @@ def graph(peers: list[str], work: Path, out: Path, count: int = 200) -> None:
     if not folder.exists():
         write(folder, passages(), count)
     for peer in peers:
-        kept, store = out / f"graph-{peer}.json", work / "stores" / f"{peer}-graph"
-        if kept.exists() or peer not in GRAPHS:
+        store = work / "stores" / f"{peer}-graph"
+        if peer in measured(out, "graph") or peer not in GRAPHS:
             continue
         shutil.rmtree(store, ignore_errors=True)
         figures: dict[str, Any] = {"files": count, "load": os.getloadavg()[1]}
@@ -89,7 +90,7 @@ def graph(peers: list[str], work: Path, out: Path, count: int = 200) -> None:
             starts = [int((began - started) / tenth) for began in desk.began]
         flying = [round(starts.count(n) * LATENCY / tenth, 1) for n in range(10)]
         figures |= {"index": ran["seconds"], "index_cpu": spent(ran), "calls": ran["calls"], "flying": flying}
-        keep(kept, figures | {"tokens_in": ran["tokens_in"]})
+        keep(out, "graph", peer, figures | {"tokens_in": ran["tokens_in"]})
         print(peer, figures, flush=True)
 
 
@@ -119,12 +120,8 @@ def life(peers: list[str], work: Path, out: Path) -> None:
     """
     texts = passages()
     for peer in peers:
-        kept, folder, store = (
-            out / f"life-{peer}.json",
-            work / "life" / peer,
-            work / "stores" / f"{peer}-life",
-        )
-        if kept.exists() or peer in SHARED:
+        folder, store = work / "life" / peer, work / "stores" / f"{peer}-life"
+        if peer in measured(out, "life") or peer in SHARED:
             continue
         for old in (folder, store):
             shutil.rmtree(old, ignore_errors=True)
@@ -173,7 +170,7 @@ def life(peers: list[str], work: Path, out: Path) -> None:
                 "after_kill_calls": after["calls"],
                 "last": found(asked).get(last.name, []).count(last.name),
             }
-        keep(kept, figures)
+        keep(out, "life", peer, figures)
 
 
 def write(folder: Path, texts: list[str], count: int) -> None:

@@ -6,7 +6,6 @@ python benchmarks/peers/report.py plot FILE.png
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,9 +14,9 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import interval, questions, read, verdicts  # noqa: E402
+from against_plain_rag import RECORDS, interval, kept, questions, verdicts  # noqa: E402
 from first import PROGRAM, TYPED, lines_of  # noqa: E402
-from run import LATENCY, PEERS, SLOW, WIDTHS  # noqa: E402
+from run import LATENCY, PEERS, SLOW, WIDTHS, measured  # noqa: E402
 
 KEPT = HERE / "records"
 CPU = ("index_cpu", "again_cpu", "find_cpu")
@@ -27,9 +26,9 @@ ARMS = {"ragweave": "agent", "ragweave's retriever, one call": "plain"}
 
 def arms() -> dict[str, dict[str, dict[str, Any]]]:
     """Return the answers of each program by question."""
-    paths = {name: HERE.parent / "records" / "arms" / f"{arm}.jsonl" for name, arm in ARMS.items()}
-    paths |= {p: KEPT / "arms" / f"{p}.jsonl" for p in PEERS[1:]}
-    return {name: {r["id"]: r for r in read(path)} for name, path in paths.items() if path.exists()}
+    ours, theirs = kept(RECORDS / "arms.jsonl"), kept(KEPT / "arms.jsonl")
+    found = {name: ours[arm] for name, arm in ARMS.items()}
+    return found | {peer: theirs[peer] for peer in PEERS[1:] if peer in theirs}
 
 
 def counts(rows: dict[str, dict[str, Any]], asked: list[dict[str, Any]]) -> tuple[list[int], dict[str, str]]:
@@ -68,10 +67,10 @@ def quality() -> None:
             print(f"{name:32} {cells[0]:>30} {cells[1]:>20} {calls:7.2f} {tokens:7.0f}{less}")
 
 
-def figures(topic: str) -> dict[str, dict[str, Any]]:
+def figures(topic: str, of: str = "{}") -> dict[str, dict[str, Any]]:
     """Return what was kept of a topic by program."""
-    paths = {p: KEPT / f"{topic.format(p)}.json" for p in PEERS}
-    return {p: json.loads(path.read_text(encoding="utf-8")) for p, path in paths.items() if path.exists()}
+    found = measured(KEPT, topic)
+    return {peer: found[of.format(peer)] for peer in PEERS if of.format(peer) in found}
 
 
 def speed() -> None:
@@ -79,7 +78,7 @@ def speed() -> None:
 
     The vectors of the others are made outside of them, those of Ragweave within: the column has both.
     """
-    rows = figures("speed-{}")
+    rows = figures("speed")
     print(
         f"model of {LATENCY} s     index s  calls   one by one     four at once   twenty at once"
         f"  all, of {SLOW:g} s  processor  calls  tokens in  failed"
@@ -118,13 +117,13 @@ def growth() -> None:
 
     `load` is the mean number of processes that wanted a core in the five minutes before each.
     """
-    for count in sorted({int(path.stem.rpartition("-")[2]) for path in KEPT.glob("growth-*.json")}):
+    for count in sorted({int(name.rpartition("-")[2]) for name in measured(KEPT, "growth")}):
         told = f"{count:,} passages"
         print(
             f"{told:17} index s       p  again s       p     MB   disk  open p     MB  search ms    p"
             "     x ours: index again search  load"
         )
-        rows = figures(f"growth-{{}}-{count}")
+        rows = figures("growth", f"{{}}-{count}")
         ours = rows["ragweave"] if rows["ragweave"]["ended"] else {}
         for peer, f in rows.items():
             shown = f | {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
@@ -150,7 +149,7 @@ def graph() -> None:
         f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time"
         "  load"
     )
-    for peer, f in figures("graph-{}").items():
+    for peer, f in figures("graph").items():
         flying = " ".join(f"{n:.0f}" for n in f["flying"])
         told = f"{f['files']:5} {f['index']:8.1f} {f['index_cpu']:7.1f} {f['calls']:6} {f['tokens_in']:10.0f}"
         print(f"{peer:16}{told}  {flying:43} {f['load']:4.0f}")
@@ -162,7 +161,7 @@ def life() -> None:
         f"{'program':16}files  index p  again p, calls  edited  removed  renamed  meanwhile  after a kill,"
         " calls  there"
     )
-    for peer, f in figures("life-{}").items():
+    for peer, f in figures("life").items():
         done = [
             "new" if f["edited"] else "OLD",
             "STILL" if f["removed"] else "gone",
@@ -177,7 +176,7 @@ def life() -> None:
 
 def first() -> None:
     """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
-    built, rows = figures("build-{}"), figures("first-{}")
+    built, rows = figures("build"), figures("first")
     print(f"{'first minute':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
     print(
         f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without"
@@ -202,7 +201,7 @@ def first() -> None:
 def shown() -> None:
     """Print how often retrieval puts the answer before the model, and how much it shows for that."""
     print(f"{'program':20}XQuAD: sentence shown  tokens in   tables: value shown   rows shown, whole tables")
-    for peer, f in figures("shown-{}").items():
+    for peer, f in figures("shown").items():
         held = f.get("xquad", [])
         told = (
             f"{sum(held):10} of {len(held)} {sum(f['tokens']) / len(held):12.0f}"
@@ -216,7 +215,7 @@ def shown() -> None:
 
 def trouble() -> None:
     """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
-    rows = figures("trouble-{}")
+    rows = figures("trouble")
     print(
         f"{'program':19}broken files: named  others found   two processes: failed  found, twice   429:"
         " answered"
@@ -259,7 +258,7 @@ def plot(to: Path) -> None:
     import matplotlib.pyplot as plt
 
     asked, told = questions(1), arms()
-    spent = {p: f for p, f in figures("speed-{}").items() if f["1"]["calls"] >= 1}
+    spent = {p: f for p, f in figures("speed").items() if f["1"]["calls"] >= 1}
     figure, (axes, costs) = plt.subplots(1, 2, figsize=(11, 0.45 * len(told) + 1), width_ratios=(3, 2))
     left = [0] * len(told)
     shares = [counts(rows, asked)[0] for rows in told.values()]

@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import DATA, as_files, by_kind, drawn, passages, read  # noqa: E402
 from desk import Desk  # noqa: E402
-from run import GRAPHS, SHARED, Turns, call, keep, options  # noqa: E402
+from run import GRAPHS, SHARED, Turns, call, keep, measured, options  # noqa: E402
 
 XQUAD, LIBRARY = DATA / "squad_xquad_en", DATA / "house_dev" / "library"
 NEAR = 400
@@ -37,8 +37,7 @@ def main() -> None:
     asked = drawn(read(XQUAD / "queries.jsonl"), 100)
     tables = by_kind(DATA / "house_dev", "house", 1_000)
     for peer in given.peers:
-        kept = given.out / f"shown-{peer}.json"
-        if kept.exists():
+        if peer in measured(given.out, "shown"):
             continue
         told: dict[str, Any] = {}
         if peer not in GRAPHS and peer != "open_webui":  # a call for each passage, or a file at a time
@@ -49,7 +48,7 @@ def main() -> None:
         prompts = shown(peer, given.work, "tables", LIBRARY, of)
         told["values"] = {q["id"]: holds(prompts[q["id"]][0], q) for q in of if is_value(q)}
         told["rows"] = {q["id"]: rows_in(prompts[q["id"]][0], q) for q in of if rows_of(q)}
-        keep(kept, told)
+        keep(given.out, "shown", peer, told)
         print(peer, sum(told.get("xquad", [])), told["values"], told["rows"], flush=True)
 
 

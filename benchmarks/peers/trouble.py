@@ -26,7 +26,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import as_files, passages, questions  # noqa: E402
 from desk import Desk, scripted  # noqa: E402
-from run import LATENCY, SHARED, call, keep, options  # noqa: E402
+from run import LATENCY, SHARED, call, keep, measured, options  # noqa: E402
 
 from ragweave.tests.support.faults import Fault  # noqa: E402
 from ragweave.tests.support.server import Received  # noqa: E402
@@ -188,15 +188,14 @@ def main() -> None:
     """Run what is not kept yet."""
     given = options(__doc__)
     for peer in given.peers:
-        kept = given.out / f"trouble-{peer}.json"
-        figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+        figures = measured(given.out, "trouble").get(peer, {})
         for act in (storm,) if peer in SHARED else (broken, hostile, two, storm):
             if act.__name__ in figures:
                 continue
             store = given.work / "stores" / f"{peer}-{act.__name__}"
             shutil.rmtree(store, ignore_errors=True)
             figures[act.__name__] = act(peer, given.work, store)
-            keep(kept, figures)
+            keep(given.out, "trouble", peer, figures)
             print(peer, act.__name__, json.dumps(figures[act.__name__], ensure_ascii=False), flush=True)
 
 

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragweave.evals.claims.common import Given, KeptChat, Report, bars, drawing, read_rows, save
+from ragweave.evals.sets import folder_of
 
 if TYPE_CHECKING:
     from ragweave.components.evidence import Evidence, RankedList
     from ragweave.nodes.state import State
 
 QUESTIONS, REWRITES = "rag_fusion_questions", "rag_fusion_rewrites"
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
 ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
@@ -189,7 +189,7 @@ async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     model = rewriting()
     places: dict[str, list[int]] = {}
     for name in LIBRARIES:
-        await index([FOLDER / name / "library"], name)
+        await index([folder_of(name) / "library"], name)
         library, context = (
             await open_library(name),
             Context(library=name, mode="llm", top_k=10, recency="off"),
