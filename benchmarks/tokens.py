@@ -6,11 +6,12 @@ documents. What is counted are the prompts, so that the words of the answer hard
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
-import sys
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 from ragweave.tests.support.server import ScriptedServer
@@ -53,7 +54,7 @@ async def measured(name: str, server: ScriptedServer) -> tuple[float, float, flo
     return sum(answers) / len(rows), sum(checks) / max(1, len(checks)), len(answers) / len(rows)
 
 
-async def main(names: list[str]) -> None:
+async def main(names: Sequence[str]) -> None:
     """Print a row a set."""
     print(
         "| set | tokens of the answer | tokens of a call of the check | together | calls but for the check |"
@@ -68,4 +69,8 @@ async def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:] or list(SETS)))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", default=SETS, help="names of sets")
+    asyncio.run(main(parser.parse_args().sets))

@@ -16,11 +16,14 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from platformdirs import user_cache_path
+
 from ragweave.models.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "benchmarks" / "sets"
-CACHE = ROOT / ".cache" / "sets"
+CACHE = user_cache_path("ragweave") / "sets"
+"""Outside the checkout, whose .gitignore the walk of a library would follow."""
 QUESTIONS, LIBRARY = "questions.jsonl", "library"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that the same files make the same bytes."""

@@ -4,8 +4,8 @@
     python benchmarks/peers/run.py quality PEER --chat URL      answers to the questions of against_plain_rag.py
     python benchmarks/peers/run.py speed [PEER ...]             one question, four and twenty at once
 
-What is measured is kept in `--out`, a file a topic with a line a program, and not measured again; growing.py and
-trouble.py measure the rest, report.py prints the tables. Environments and stores lie in `--work`. Programs
+What is measured is kept in `--out`, a file a topic with a line a program, and not measured again; growing.py
+measures larger libraries, report.py prints the tables. Environments and stores lie in `--work`. Programs
 are given vectors by desk.py, and replies by its script or by the server `--chat`.
 """
 
@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -50,35 +49,21 @@ def python_of(peer: str, work: Path) -> str:
     return sys.executable if peer == "ragweave" else str(folder / "bin" / "python")
 
 
-def build(peers: list[str], work: Path, out: Path) -> None:
-    """Make the environment of each peer, and keep the seconds, megabytes and packages; of Ragweave too, for first.py.
+def build(peers: list[str], work: Path) -> None:
+    """Make the environment of each peer that has none yet.
 
-    What pip is told by its variables counts: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a
-    folder.
+    The variables of pip count: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a folder.
     """
+    packages = json.loads((HERE / "packages.json").read_text(encoding="utf-8"))
     for peer in peers:
         folder = work / "environments" / peer
-        if peer in SHARED or peer in measured(out, "build"):
+        if peer not in packages or (folder / "built").exists():
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(folder / "bin" / "python"), "-m", "pip"]
-        packages = json.loads((HERE / "packages.json").read_text(encoding="utf-8"))
-        wanted = packages.get(peer, [str(HERE.parent.parent)])
-        said = ["-q", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", *said, *wanted], check=True, stderr=subprocess.DEVNULL)
-        spent = took(began, before)
-        told = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True)
-        held = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) // 2**20
-        keep(out, "build", peer, spent | {"mb": held, "packages": len(json.loads(told.stdout))})
-
-
-def took(began: float, before: resource.struct_rusage) -> dict[str, float]:
-    """Return the seconds since, and those of the processor of the processes that ended since."""
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.perf_counter() - began, "cpu": cpu}
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *packages[peer]], check=True, stderr=subprocess.DEVNULL)
+        (folder / "built").touch()
 
 
 def measured(out: Path, topic: str) -> dict[str, dict[str, Any]]:
@@ -306,7 +291,7 @@ def main() -> None:
     """Run what is not kept yet."""
     given = options(__doc__, "build", "quality", "speed")
     if given.verb == "build":
-        build(given.peers, given.work, given.out)
+        build(given.peers, given.work)
     elif given.verb == "quality":
         for peer in given.peers:
             quality(peer, given.work, given.out, given.chat, given.each)
