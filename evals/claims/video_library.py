@@ -1,7 +1,7 @@
 """Two hours of recordings with an entity graph and captions, both from kept replies of a played model.
 
 Six lectures are films of slides with their narration as subtitles; two episodes of a podcast are transcripts
-alone, and more to be told apart. OCR is off, so that what is seen comes from captions alone.
+alone, so that there is more to search. OCR is off, so that what is seen comes from captions alone.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class KeptIndexing:
         return None
 
     def models(self, frames: bool) -> Models:
-        """Return what indexing asks; without frames nobody describes them."""
+        """Return what indexing asks; without `frames` no model describes any."""
 
         async def caption(images: Sequence[bytes], context: str, language: str) -> str | None:
             return self.reply("caption", context, images)
