@@ -143,12 +143,11 @@ async def _graph(run: Run) -> Row:
     context = Context(**{"mode": "llm", "max_seconds": 0, **run.context})
     state: Any = await compiled.ainvoke({"messages": [HumanMessage(run.question)]}, context=context)
     answer = state["answer"]
-    searched = {row["hop"] for row in state.get("queries", [])}
     return {
         "answer": answer.text,
         "abstained": answer.abstained,
         "calls": answer.model_calls,
-        "rounds": len(searched),
+        "rounds": state.get("hop", 0),
     }
 
 
