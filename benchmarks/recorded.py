@@ -11,17 +11,14 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from printed import options, own_home, tell
 
 SETS = ("films", "unseen", "podcast", "lecture")
-PACE = 2.5
-"""Words a second, where the data state no times."""
 WAYS = {
     "all": (("speech", "chunk", "visual"), True),
     "BM25": (("speech",), True),
@@ -34,6 +31,7 @@ WAYS = {
 
 def asked(data: Path, work: Path, name: str) -> list[Any]:
     """Prepare the folder `work/name`, and return the questions on it."""
+    from ragweave.evals.claims.lectures import PACE, write
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.video import VideoQuestion, read_asked
 
@@ -77,56 +75,6 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
 def library_of(name: str) -> str:
     """Return the library, and the folder, that the questions of a set are asked of."""
     return "films" if name == "unseen" else name
-
-
-def write(data: Path, folder: Path) -> dict[str, tuple[str, float, float]]:
-    """Write each lecture as a film of its slides, with subtitles; return (lecture, start, end) by the slide's path."""
-    from ragweave.evals.data import read_jsonl
-
-    lectures: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in read_jsonl(data / "slides.jsonl", ["lecture", "image", "narration"]):
-        lectures[row["lecture"]].append(row)
-    places: dict[str, tuple[str, float, float]] = {}
-    folder.mkdir(parents=True)
-    for name, slides in lectures.items():
-        at, cues, frames = 0.0, [], []
-        for slide in slides:
-            stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
-            lasts = (
-                slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
-            )
-            end = at + max(lasts, 1.0)
-            places[slide["image"]] = (name, at, end)
-            if slide["narration"].strip():
-                cues.append((at, end, " ".join(slide["narration"].split())))
-            frames.append(((data / slide["image"]).resolve(), end - at))
-            at = end
-        film(frames, folder / f"{name}.mp4")
-        subtitles(cues, folder / f"{name}.vtt")
-    return places
-
-
-def film(frames: Sequence[tuple[Path, float]], to: Path) -> None:
-    """Make a film of pictures, each shown for so many seconds."""
-    from ragweave.corpora.video.ffmpeg import binary
-
-    listed = to.with_suffix(".txt")
-    shown = [f"file '{path}'\nduration {lasts:.3f}" for path, lasts in frames]
-    listed.write_text("\n".join([*shown, f"file '{frames[-1][0]}'"]), encoding="utf-8")
-    form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{sum(lasts for _, lasts in frames):.3f}"]
-    made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(listed), *form]
-    subprocess.run([*made, str(to)], check=True)
-    listed.unlink()
-
-
-def subtitles(cues: Iterable[tuple[float, float, str]], to: Path) -> None:
-    """Write cues, (start, end, text), as WebVTT."""
-
-    def clock(at: float) -> str:
-        return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
-
-    told = [f"{clock(start)} --> {clock(end)}\n{text}\n" for start, end, text in cues]
-    to.write_text("WEBVTT\n\n" + "\n".join(told), encoding="utf-8")
 
 
 async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:

@@ -1,0 +1,174 @@
+"""VideoRAG in small: what graph and frames bring over two hours of recordings.
+
+The recordings, their entity graph and their captions are those of `video_library`. Forty questions have a gold
+stretch of seconds: twenty on what is said, and twenty on what a slide shows, written from the words on slides
+before there was any caption. A clip among the first 1 or 5 that meets the stretch is right. The record
+video_rag_clips.jsonl keeps what each arm found; with a folder of public data it is measured again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ragweave.evals.claims import video_judged
+from ragweave.evals.claims.common import (
+    Given,
+    Report,
+    bars,
+    drawing,
+    gain,
+    read_rows,
+    save,
+    share,
+    write_rows,
+)
+from ragweave.evals.report import table
+
+NAME = "video_rag"
+KEPT = 10
+"""Clips of an arm that are kept."""
+WHOLE, PLAIN = "whole", "plain RAG over transcripts"
+PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "look": "off"}
+KINDS = ("said", "shown")
+
+
+class Arm(NamedTuple):
+    """Whether the library has captions, and the settings of a run."""
+
+    frames: bool
+    knobs: dict[str, Any]
+
+
+def _channels(*names: str) -> dict[str, Any]:
+    return {**PRESET, "method": {"channels": names, "chunk_tokens": 0}}
+
+
+ARMS = {
+    WHOLE: Arm(True, _channels("chunk", "entity", "visual")),
+    "without graph": Arm(True, _channels("chunk", "visual")),
+    "without frames": Arm(False, _channels("chunk", "entity")),
+    PLAIN: Arm(False, _channels("chunk")),
+    "graph alone": Arm(True, _channels("entity")),
+    "our default, frames": Arm(True, {"look": "off"}),
+    "our default, no frames": Arm(False, {"look": "off"}),
+}
+Clip = tuple[str, float, float]
+"""Recording, first and last second."""
+
+
+def right(found: Sequence[Clip], gold: Sequence[Clip], k: int) -> float:
+    """Return 1 if one of the first k clips meets a gold stretch."""
+    for name, start, end in found[:k]:
+        if any(name == g and start < until and since < end for g, since, until in gold):
+            return 1.0
+    return 0.0
+
+
+def marks(
+    questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]], arm: str, k: int
+) -> list[float]:
+    """Return the mark of each question."""
+    return [right(kept[q["id"]]["found"][arm], kept[q["id"]]["gold"], k) for q in questions]
+
+
+async def claim(given: Given) -> Report:
+    """Report from the kept clips and verdicts; the clips are measured again first if public data are given."""
+    questions = read_rows(f"{NAME}_questions")
+    if given.data is not None:
+        write_rows(f"{NAME}_clips", await measure(questions, given.data, given.work))
+    return report(questions, read_rows(f"{NAME}_clips"), video_judged.verdicts())
+
+
+def report(
+    questions: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    verdicts: list[video_judged.Verdict],
+) -> Report:
+    """Return the table of right seconds, the verdicts, and what draws them."""
+    head, kept = rows[0], {row["id"]: row for row in rows[1:]}
+    lines = [head["library"], "", _seconds(questions, kept), ""]
+    lines.append("difference with its 95 % interval (paired bootstrap), first 1 and first 5")
+    for name in list(ARMS)[1:4]:
+        pairs = [gain(*(marks(questions, kept, a, k) for a in (name, WHOLE))) for k in (1, 5)]
+        lines.append(f"{WHOLE} - {name}: {pairs[0]}, {pairs[1]}")
+    lines += ["", video_judged.shown(verdicts)]
+    figures = {
+        f"{arm}, first {k}": float(np.mean(marks(questions, kept, arm, k))) for arm in ARMS for k in (1, 5)
+    }
+    return Report("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+
+
+def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
+    rows: list[list[Any]] = []
+    for arm in ARMS:
+        row: list[Any] = [arm, *(share(marks(questions, kept, arm, k)) for k in (1, 5))]
+        for kind in KINDS:
+            mine = [q for q in questions if q["kind"] == kind]
+            row += [float(np.mean(marks(mine, kept, arm, k))) for k in (1, 5)]
+        rows.append(row)
+    columns = ["right seconds", "first 1", "first 5", *(f"{kind}, {k}" for kind in KINDS for k in (1, 5))]
+    return table(columns, rows)
+
+
+def draw(
+    questions: Sequence[Mapping[str, Any]],
+    kept: Mapping[str, Mapping[str, Any]],
+    verdicts: list[video_judged.Verdict],
+    path: Path,
+) -> None:
+    """Draw right seconds by kind of question, and the share of verdicts that the whole wins."""
+    figure, axes = drawing(2, (12, 4.6))
+    series = {}
+    for kind in KINDS:
+        mine = [q for q in questions if q["kind"] == kind]
+        series[f"what is {kind}"] = [float(np.mean(marks(mine, kept, arm, 5))) for arm in ARMS]
+    bars(axes[0], series, list(ARMS))
+    axes[0].set_title("A clip of the right seconds among the first five")
+    shares = video_judged.shares(verdicts)
+    aspects = list(next(iter(shares.values())))
+    bars(axes[1], {f"over {b}": [of[a].mean for a in aspects] for b, of in shares.items()}, aspects)
+    axes[1].axvline(0.5, color="grey", linewidth=0.8)
+    axes[1].set_title("Verdicts that the whole wins")
+    save(figure, path)
+
+
+async def measure(questions: Sequence[Mapping[str, Any]], data: Path, work: Path) -> list[dict[str, Any]]:
+    """Index the recordings with and without captions, and return the clips of each arm for each question."""
+    from ragweave.evals.claims.lectures import placed
+    from ragweave.evals.claims.video_library import EPISODES, prepared
+
+    libraries = {frames: await prepared(data, work, frames) for frames in (True, False)}
+    places = placed(data / "slide_lectures_swc")
+    lengths: dict[str, float] = {}
+    for name, _, end in places.values():
+        lengths[name] = max(end, lengths.get(name, 0.0))
+    minutes = round(sum(lengths.values()) / 60)
+    counts = await libraries[True].counts()
+    text = f"{len(lengths)} lectures of {minutes} minutes, and the transcripts of {len(EPISODES)} episodes"
+    out: list[dict[str, Any]] = [{"library": f"{text}; {counts['clip']} clips"}]
+    for q in questions:
+        found = {}
+        for arm, (frames, knobs) in ARMS.items():
+            found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
+        out.append({"id": q["id"], "gold": [places[slide] for slide in q["slides"]], "found": found})
+    return out
+
+
+async def clips_of(library: str, question: str, knobs: Mapping[str, Any]) -> list[Clip]:
+    """Return the clips that a run without a chat model finds, best first."""
+    from ragweave.components.context import Context
+    from ragweave.graphs.video_rag import graph
+
+    context = Context.model_validate({"mode": "extractive", "library": library, **knobs})
+    sent: Any = {"messages": [("human", question)]}
+    state = await graph.ainvoke(sent, context=context)
+    found = []
+    for row in state.get("evidence", []):
+        at = row["locator"]
+        if row["corpus"] == "clip":
+            found.append((Path(str(at["file"])).stem, round(at["start"], 1), round(at["end"], 1)))
+    return found[:KEPT]
