@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import Record, Run, kept_note, played, verdict
+from ragweave.evals.claims.played import Record, Run, kept_note, played, stroke, verdict
 
 NAME = "auto_rag"
 HOPS = (1, 2, 3, 4)
@@ -32,7 +32,7 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "Auto-RAG, 10 a turn": ("auto_rag", preset(10)),
     AGENT: ("agent", {"check_by": "off"}),
     "agent, 3 a turn": ("agent", {"check_by": "off", "top_k": 3}),
-    ONE: ("agent", {"check_by": "off", "top_k": 3}),
+    ONE: ("agent", {"check_by": "off"}),
 }
 """Graph and knobs of each arm."""
 
@@ -119,7 +119,7 @@ def report(record: Record, outcomes: Sequence[Row], changed: int = 0) -> Report:
         lines.append(f"{arm:22}{cells}   {sum(calls) / len(calls):.2f}")
     lines += ["", "share of right answers, less the agent without reasoning"]
     base = _over_hops(record, found[ONE])
-    lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, "agent, 3 a turn")]
+    lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, AGENT)]
     lines += ["", kept_note(len(outcomes), changed)]
     return Report("\n".join(lines), figures, lambda path: draw(record, found, path))
 
@@ -137,11 +137,11 @@ def _over_hops(record: Record, hops: Mapping[int, Sequence[Row]]) -> list[float]
 def draw(record: Record, found: Table, path: Path) -> None:
     """Draw rounds and right answers by hops."""
     figure, (left, right) = drawing(2, (9, 4))
-    for arm, hops in found.items():
+    for n, (arm, hops) in enumerate(found.items()):
         rounds = [sum(_values(rows, "rounds")) / len(rows) for rows in hops.values()]
-        left.plot(HOPS, rounds, marker="o", label=arm)
+        left.plot(HOPS, rounds, label=arm, **stroke(n))
         shares = [sum(rights(record, rows)) / len(rows) for rows in hops.values()]
-        right.plot(HOPS, shares, marker="o", label=arm)
+        right.plot(HOPS, shares, label=arm, **stroke(n))
     left.set(title="rounds", xticks=HOPS, xlabel="hops", ylim=(0, None))
     right.set(title="share of right answers", xticks=HOPS, xlabel="hops", ylim=(-0.03, 1.03))
     right.legend(fontsize="small", loc="lower left")

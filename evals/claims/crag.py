@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import Record, Run, first_by_digest, kept_note, played, verdict
+from ragweave.evals.claims.played import Record, Run, first_by_digest, kept_note, played, stroke, verdict
 
 NAME = "crag"
 STEPS = (0, 25, 50, 75, 100)
@@ -64,7 +64,7 @@ def write_pages(questions: Sequence[Row], folder: Path) -> Path:
     return folder
 
 
-async def runs(record: Record, work: Path) -> list[Run]:
+async def runs(record: Record, work: Path, steps: Sequence[int] = STEPS) -> list[Run]:
     """Index the library of each step, put the pages in the place of the web, and return all runs."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.evals.corpus import prepare
@@ -73,7 +73,7 @@ async def runs(record: Record, work: Path) -> list[Run]:
     os.environ["RAGWEAVE_WEB_FOLDER"] = str(write_pages(questions, work / "crag-web"))
     corpora_settings.cache_clear()
     out = []
-    for step in STEPS:
+    for step in steps:
         library = (await prepare(passages(questions, step), f"crag-{step}", work)).library.name
         for arm, (graph, knobs) in ARMS.items():
             context = {"library": library, "top_k": SHOWN, **knobs}
@@ -109,11 +109,18 @@ def report(record: Record, outcomes: Sequence[Row], changed: int = 0) -> Report:
                 for kind, n in zip(("right", "wrong", "declined"), counts, strict=True)
             }
         lines.append(f"{arm:22}{''.join(cells)}")
-    lines += ["", "share of right answers over all steps, less plain RAG, with its 95 % interval (paired bootstrap)"]
-    lines += [f"{arm:22}{gain(_mean(found['plain RAG'], 'right'), _mean(found[arm], 'right'))}" for arm in OTHERS]
+    lines += [
+        "",
+        "share of right answers over all steps, less plain RAG, with its 95 % interval (paired bootstrap)",
+    ]
+    lines += [
+        f"{arm:22}{gain(_mean(found['plain RAG'], 'right'), _mean(found[arm], 'right'))}" for arm in OTHERS
+    ]
     lines += ["", "share of wrong answers over all steps, less plain RAG"]
-    lines += [f"{arm:22}{gain(_mean(found['plain RAG'], 'wrong'), _mean(found[arm], 'wrong'))}" for arm in OTHERS]
-    lines += ["", "of what is wrong or declined at 100 %, by what took the place of the passage"]
+    lines += [
+        f"{arm:22}{gain(_mean(found['plain RAG'], 'wrong'), _mean(found[arm], 'wrong'))}" for arm in OTHERS
+    ]
+    lines += ["", "right / wrong / declined at 100 %, by what took the place of the passage"]
     lines += _by_kind(record, found)
     lines += ["", kept_note(len(outcomes), changed)]
     return Report("\n".join(lines), figures, lambda path: draw(found, path))
@@ -131,7 +138,7 @@ def _mean(steps: Mapping[int, Sequence[str]], kind: str) -> list[float]:
 def _by_kind(record: Record, found: Mapping[str, Mapping[int, Sequence[str]]]) -> list[str]:
     """Return right, wrong and declined at the last step by the kind of near miss."""
     kinds = [row["kind"] for row in record.of("question")]
-    names = [*dict.fromkeys(kinds)]
+    names = list(dict.fromkeys(kinds))
     lines = [f"{'':22}" + "".join(f"{f'{name} ({kinds.count(name)})':>16}" for name in names)]
     for arm, steps in found.items():
         cells = []
@@ -147,9 +154,9 @@ def draw(found: Mapping[str, Mapping[int, Sequence[str]]], path: Path) -> None:
     """Draw the share of each verdict at each step, a panel a verdict."""
     figure, axes = drawing(3, (11, 4))
     for axis, kind in zip(axes, ("right", "wrong", "declined"), strict=True):
-        for arm, steps in found.items():
+        for n, (arm, steps) in enumerate(found.items()):
             shares = [said.count(kind) / len(said) for said in map(list, steps.values())]
-            axis.plot(STEPS, shares, marker="o", label=arm)
+            axis.plot(STEPS, shares, label=arm, **stroke(n))
         axis.set(title=kind, ylim=(-0.03, 1.03), xticks=STEPS, xlabel="% of gold passages removed")
     axes[-1].legend(fontsize="small")
     save(figure, path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
@@ -31,7 +31,8 @@ PLAIN = (
 )
 _DAY = re.compile(r"Today is \d{4}-\d\d-\d\d\.")
 _DECLINES = re.compile(
-    r"\bunknown\b|\b(?:does|do|did) not (?:say|state|tell|give|name|contain|hold|mention)\b|\bnot (?:stated|given|known)\b",
+    r"\bunknown\b|\b(?:does|do|did) not (?:say|state|tell|give|name|contain|hold|mention)\b"
+    r"|\bnot (?:stated|given|known)\b",
     re.I,
 )
 """How the played model says that it does not know, whatever form a prompt asks for."""
@@ -157,9 +158,12 @@ def _compiled(run: Run) -> Any:
     return import_module(GRAPHS[run.graph]).graph
 
 
-
-
 def kept_note(runs: int, changed: int) -> str:
     """Say how many runs were run again, and of how many the kept outcome counts."""
     said = f"{runs - changed} runs were run again with the replies that are kept."
     return f"{said} Of {changed} a prompt has changed since; their kept answers count." if changed else said
+
+
+def stroke(n: int) -> dict[str, Any]:
+    """Return how the line of the n-th arm is drawn: each thinner than the one below, so that equal ones show."""
+    return {"marker": "osD^vP"[n % 6], "linewidth": max(1.0, 7.0 - 1.3 * n), "markersize": 9 - n}
