@@ -1,0 +1,155 @@
+"""Auto-RAG in small: whether rounds follow difficulty, and how many documents a turn should show.
+
+Eight chains of four facts (records/auto_rag.jsonl), each fact in a passage of its own, beside two near misses a
+chain. A question of h hops needs the first h facts of a chain, of which each names what the next one is about:
+eight questions each of one to four hops over one library of 48 passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
+from ragweave.evals.claims.played import Record, Run, kept_note, played, stroke, verdict
+
+NAME = "auto_rag"
+HOPS = (1, 2, 3, 4)
+PRESET, AGENT, ONE = "Auto-RAG, 3 a turn", "agent", "agent, no reasoning"
+
+
+def preset(shown: int) -> Mapping[str, Any]:
+    """Return the knobs of the paper with so many documents a turn."""
+    method = {"form": "auto-rag", "fusion": "dense", "turn_passages": shown}
+    return {"preset": "auto-rag-paper", "method": method, "top_k": 10}
+
+
+ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "Auto-RAG, 1 a turn": ("auto_rag", preset(1)),
+    PRESET: ("auto_rag", preset(3)),
+    "Auto-RAG, 10 a turn": ("auto_rag", preset(10)),
+    AGENT: ("agent", {"check_by": "off"}),
+    "agent, 3 a turn": ("agent", {"check_by": "off", "top_k": 3}),
+    ONE: ("agent", {"check_by": "off"}),
+}
+"""Graph and knobs of each arm."""
+
+
+@cache
+def without_reasoning() -> Any:
+    """Return the agent without `reason`: it searches the question and writes."""
+    from ragweave.evals.off import without
+    from ragweave.graphs.agent import build
+
+    return without(build(), ["reason"]).compile(name="agent")
+
+
+def passages(record: Record) -> list[Row]:
+    """Return the library."""
+    out = []
+    for chain in record.of("chain"):
+        texts = [*chain["links"], *chain["near"]]
+        out += [
+            {"id": f"{chain['id']}-{n}", "title": text["title"], "text": text["text"]}
+            for n, text in enumerate(texts)
+        ]
+    return out
+
+
+async def runs(record: Record, work: Path) -> list[Run]:
+    """Index the library and return all runs."""
+    from ragweave.evals.corpus import prepare
+
+    library = (await prepare(passages(record), "auto-rag", work)).library.name
+    out = []
+    for arm, (graph, knobs) in ARMS.items():
+        build = without_reasoning if arm == ONE else None
+        for chain in record.of("chain"):
+            for hop in HOPS:
+                name, question = f"{arm}/{hop}/{chain['id']}", chain["links"][hop - 1]["question"]
+                out.append(Run(name, question, graph, {"library": library, **knobs}, build))
+    return out
+
+
+Table = dict[str, dict[int, list[Row]]]
+"""Outcomes by arm and hops, in the order of the chains."""
+
+
+def by_hop(outcomes: Sequence[Row]) -> Table:
+    """Sort outcomes by arm and hops."""
+    out: Table = {arm: {hop: [] for hop in HOPS} for arm in ARMS}
+    for row in outcomes:
+        arm, hop, _ = row["run"].split("/")
+        out[arm][int(hop)].append(row)
+    return out
+
+
+def rights(record: Record, rows: Sequence[Row]) -> list[float]:
+    """Return 1 for each right answer."""
+    chains = {chain["id"]: chain["links"] for chain in record.of("chain")}
+    out = []
+    for row in rows:
+        _, hop, id = row["run"].split("/")
+        out.append(float(verdict(row, chains[id][int(hop) - 1]["answers"]) == "right"))
+    return out
+
+
+def report(record: Record, outcomes: Sequence[Row], changed: int = 0) -> Report:
+    """Return rounds and right answers by hops for every arm."""
+    found = by_hop(outcomes)
+    chains = len(record.of("chain"))
+    heads = "".join(f"{f'{hop} hops' if hop > 1 else '1 hop':>8}" for hop in HOPS)
+    lines = [f"{chains} questions of each number of hops", ""]
+    lines.append(f"{'rounds, mean':22}{heads}   4 hops - 1 hop, with its 95 % interval (paired bootstrap)")
+    figures: dict[str, float] = {}
+    for arm, hops in found.items():
+        rounds = {hop: _values(rows, "rounds") for hop, rows in hops.items()}
+        means = {hop: sum(values) / len(values) for hop, values in rounds.items()}
+        figures |= {f"{arm}, {hop} hops, rounds": round(mean, 4) for hop, mean in means.items()}
+        cells = "".join(f"{mean:8.2f}" for mean in means.values())
+        lines.append(f"{arm:22}{cells}   {gain(rounds[HOPS[0]], rounds[HOPS[-1]])}")
+    lines += ["", f"{'right answers':22}{heads}   calls of the model, mean"]
+    for arm, hops in found.items():
+        right = {hop: sum(rights(record, rows)) for hop, rows in hops.items()}
+        figures |= {f"{arm}, {hop} hops, right": n for hop, n in right.items()}
+        calls = _values([row for rows in hops.values() for row in rows], "calls")
+        cells = "".join(f"{n:8.0f}" for n in right.values())
+        lines.append(f"{arm:22}{cells}   {sum(calls) / len(calls):.2f}")
+    lines += ["", "share of right answers, less the agent without reasoning"]
+    base = _over_hops(record, found[ONE])
+    lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, AGENT)]
+    lines += ["", kept_note(len(outcomes), changed)]
+    return Report("\n".join(lines), figures, lambda path: draw(record, found, path))
+
+
+def _values(rows: Sequence[Row], key: str) -> list[float]:
+    return [float(row[key]) for row in rows]
+
+
+def _over_hops(record: Record, hops: Mapping[int, Sequence[Row]]) -> list[float]:
+    """Return the share of right answers of each chain, so that the interval resamples chains."""
+    by_chain = zip(*(rights(record, rows) for rows in hops.values()), strict=True)
+    return [sum(row) / len(row) for row in by_chain]
+
+
+def draw(record: Record, found: Table, path: Path) -> None:
+    """Draw rounds and right answers by hops."""
+    figure, (left, right) = drawing(2, (9, 4))
+    for n, (arm, hops) in enumerate(found.items()):
+        rounds = [sum(_values(rows, "rounds")) / len(rows) for rows in hops.values()]
+        left.plot(HOPS, rounds, label=arm, **stroke(n))
+        shares = [sum(rights(record, rows)) / len(rows) for rows in hops.values()]
+        right.plot(HOPS, shares, label=arm, **stroke(n))
+    left.set(title="rounds", xticks=HOPS, xlabel="hops", ylim=(0, None))
+    right.set(title="share of right answers", xticks=HOPS, xlabel="hops", ylim=(-0.03, 1.03))
+    right.legend(fontsize="small", loc="lower left")
+    save(figure, path)
+
+
+async def claim(given: Given) -> Report:
+    """Run all arms again with the kept replies, and report."""
+    record = Record.read(NAME)
+    outcomes, _, changed = await played(await runs(record, given.work), record)
+    return report(record, outcomes, changed)
