@@ -51,7 +51,7 @@ _LINKED = 0.8
 _LINKED_ASIDE = 0.5
 """An <aside> with this share of its text in links leads elsewhere."""
 _PROSE, _LONG = 4, 8
-"""A part contains prose if it has so many words outside links; a footer of the page needs the second number."""
+"""A part with so many words outside links contains prose; the second number is for page footers."""
 _UNSPACED_WORD = 2
 """Characters of a word in scripts without spaces between words."""
 
@@ -135,7 +135,7 @@ class Content:
         return self._main not in element.iterancestors()
 
     def _found_main(self) -> Any:
-        """Return the element that the page marks as its content and that holds enough of its text, or None."""
+        """Return the element marked as the content if it has enough of the page's text, else None."""
         marked = [
             *self.body.iter("main"),
             *self.body.xpath(".//*[@role='main']"),
@@ -160,7 +160,7 @@ class Content:
 
 
 def _prose(element: Any) -> tuple[int, int]:
-    """Return how many words of an element are outside links and inside links, without navigation inside it."""
+    """Return how many words of an element are outside and inside links, without inner navigation."""
     outside: list[str] = []
     inside: list[str] = []
 

@@ -22,7 +22,7 @@ from ragweave.models.errors import SourceError
 _CHARSET = re.compile(
     rb"<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*[\"']?(?!utf-?(?:16|32))([\w-]+)", re.I
 )
-"""A declared encoding; what can be read in single bytes is not UTF-16, whatever it says of itself (HTML, 13.2.3.2)."""
+"""A declared encoding; a page whose declaration can be read as ASCII is not UTF-16 (HTML, 13.2.3.2)."""
 _DATES = (
     "article:published_time datepublished date dc.date dcterms.created dcterms.date dc.date.issued "
     "citation_publication_date article:modified_time"

@@ -1,4 +1,4 @@
-"""Read calendars (iCalendar) and contacts (vCard): each entry under its name, a `label: value` line per field."""
+"""Read calendars (iCalendar) and contacts (vCard), each entry under its name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WHEN = re.compile(r"(?<!\d)(\d{4}|-)-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?\d\d
 
 
 def parse(path: Path) -> Parsed:
-    """Read the entries of a calendar, or of a file of contacts; what lies inside an entry, an alarm, is left out."""
+    """Read the entries of a calendar or of a file of contacts; alarms inside an entry are left out."""
     return read(read_text(path), path)
 
 
@@ -95,7 +95,7 @@ class _Calendar:
 
 
 def _fields(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield each field with its line; a field continues in lines that begin with a space, or after a soft end."""
+    """Yield each field with its line; it continues in lines that begin with a space, or after a soft end."""
     held, first = "", 1
     for number, line in enumerate([*text.split("\n"), ""], 1):
         is_soft = held.endswith("=") and "QUOTED-PRINTABLE" in held.upper()

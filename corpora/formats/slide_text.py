@@ -1,4 +1,4 @@
-"""What the paragraphs of a slide say: text with its symbols, the numbers of lists, and the comments of readers."""
+"""Read the paragraphs of a slide: text with symbols, the numbers of lists, and comments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AutoNumbers:
         self._counts: list[tuple[str, int] | None] = [None] * _LEVELS
 
     def next(self, paragraph: Any, depth: int, *, empty: bool) -> str:
-        """Return the number of a paragraph, "" where it has none; an `empty` one is not counted."""
+        """Return the number of a paragraph, "" if it has none; an `empty` one is not counted."""
         depth = min(depth, _LEVELS - 1)
         self._counts[depth + 1 :] = [None] * (_LEVELS - 1 - depth)
         numbered = paragraph.find(f"{A}pPr/{A}buAutoNum")

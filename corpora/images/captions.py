@@ -38,7 +38,7 @@ GIVE_UP = 3
 """Pictures in a row that the model cannot be reached for; the rest waits for the next run."""
 
 Tell = Callable[[int, int], None]
-"""Told how many pictures are described, of how many."""
+"""Called with how many pictures are described, of how many."""
 
 
 def wanted(held: Stores, row: LibraryRow, model: str) -> list[Item]:
@@ -79,7 +79,7 @@ class Captioning:
         return done, f"{left} of {len(todo)} pictures {have} no caption: {self._why or SILENT}"
 
     async def _describe(self, todo: Sequence[Item]) -> int:
-        """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
+        """Describe pictures in groups that keep the model's gate full, and save each group together."""
         # In the language that most sources are written in.
         counts = Counter(s.language for s in self.held.catalog.sources(self.row.id) if s.language)
         language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
@@ -136,7 +136,7 @@ class Captioning:
 
 
 def _context(item: Item) -> str:
-    """Return what a vision model is told of a picture; the words in it, it reads itself."""
+    """Return the prompt text for a picture; the model reads the words in the picture itself."""
     known = (
         ("File", str(item.meta.get("name", ""))),
         ("Document", " - ".join(dict.fromkeys((item.title, *item.heading)))),
