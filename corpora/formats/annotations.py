@@ -65,13 +65,14 @@ def written(page: Any, number: int, view: View, hidden: list[str], form: Any) ->
 
 
 def buttons(page: Any, view: View, form: Any) -> Iterator[Button]:
-    """Yield the check boxes and radio buttons of a page that are seen, placed as the page is read."""
+    """Yield the check boxes and radio buttons of a page that can be seen, at their places on the page."""
     for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
         note = raw.FPDFPage_GetAnnot(page, n)
         if not note:
             continue
         try:
-            if found := _button(note, view, form):
+            found = _button(note, view, form)
+            if found is not None:
                 yield found
         finally:
             raw.FPDFPage_CloseAnnot(note)
@@ -146,10 +147,11 @@ def _chosen(note: Any, form: Any) -> str:
     if raw.FPDFAnnot_GetFormFieldType(form, note) not in _CHOICES:
         return ""
     count = min(max(0, raw.FPDFAnnot_GetOptionCount(form, note)), _MOST)
-    chosen = [n for n in range(count) if raw.FPDFAnnot_IsOptionSelected(form, note, n)]
-    return ", ".join(
-        filter(None, (_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)) for n in chosen))
-    )
+    labels = []
+    for n in range(count):
+        if raw.FPDFAnnot_IsOptionSelected(form, note, n):
+            labels.append(_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)))
+    return ", ".join(filter(None, labels))
 
 
 def _string(note: Any, key: bytes) -> str:

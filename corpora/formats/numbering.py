@@ -1,4 +1,4 @@
-"""Numbers of Word's paragraphs, which are stored as rules alone: `3.2`, `(a)`, `Article IV` (ISO 29500-1, 17.9).
+"""Number the paragraphs of Word by its rules: `3.2`, `(a)`, `Article IV` (ISO 29500-1, section 17.9).
 
 Python-docx names the rules of a paragraph and does not count. What is counted here is what Word shows with
 tracked changes accepted.

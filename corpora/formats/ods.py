@@ -53,8 +53,11 @@ def parse(path: Path) -> Parsed:
                 blocks += found or [Block(name, "heading", 1)] * bool(others)
                 blocks += others
         said = properties(archive)
-    warnings = [] if budget.rows > 0 else [f"only the first {MAX_ROWS} rows were read"]
-    warnings += [] if budget.characters > 0 else ["cells that are repeated very often were read once"]
+    warnings = []
+    if budget.rows <= 0:
+        warnings.append(f"only the first {MAX_ROWS} rows were read")
+    if budget.characters <= 0:
+        warnings.append("cells that are repeated very often were read once")
     warnings += [*left_out(unseen), *not_read(left + document.left)]
     return replace(said, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 

@@ -80,22 +80,29 @@ class Captioning:
 
     async def _describe(self, todo: Sequence[Item]) -> int:
         """Describe pictures in groups that keep the model's gate full, and save each group together."""
-        # In the language that most sources are written in.
-        counts = Counter(s.language for s in self.held.catalog.sources(self.row.id) if s.language)
-        language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
+        language = self._language()
         done, at_once = 0, 4 * model_settings().chat_width
         for start in range(0, len(todo), at_once):
             self.tell(done, len(todo))
-            some = todo[start : start + at_once]
-            said = zip(some, await asyncio.gather(*(self._one(item, language) for item in some)), strict=True)
-            if made := [
-                with_caption(item, text, self.captioner.name) for item, text in said if text is not None
-            ]:
-                await asyncio.to_thread(self._put, made)
-            done += len(made)
+            group = todo[start : start + at_once]
+            texts = await asyncio.gather(*[self._one(item, language) for item in group])
+            described = []
+            for item, text in zip(group, texts, strict=True):
+                if text is not None:
+                    described.append(with_caption(item, text, self.captioner.name))
+            if described:
+                await asyncio.to_thread(self._put, described)
+            done += len(described)
             if self._over():
                 break
         return done
+
+    def _language(self) -> str:
+        """Return the language of most sources, "" if none has one."""
+        sources = self.held.catalog.sources(self.row.id)
+        counts = Counter(source.language for source in sources if source.language)
+        most = min(counts, key=lambda code: (-counts[code], code), default="")
+        return NAMES.get(most, "")
 
     def _over(self) -> bool:
         return self.stop.is_set() or self._in_a_row >= GIVE_UP

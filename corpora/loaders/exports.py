@@ -122,10 +122,11 @@ def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
 
 def below(blocks: Iterable[Block]) -> list[Block]:
     """Return the blocks of a note without places, their headings one level lower."""
-    return [
-        replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=())
-        for b in blocks
-    ]
+    lowered = []
+    for block in blocks:
+        level = min(block.level + 1, 6) if block.kind == "heading" else block.level
+        lowered.append(replace(block, level=level, line=0, spans=()))
+    return lowered
 
 
 def latest(blocks: Iterable[Block]) -> datetime | None:
