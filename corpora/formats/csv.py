@@ -87,7 +87,7 @@ class _Table:
 
 
 def _unpadded(cells: list[str]) -> list[str]:
-    """Return cells without the empty ones at their end: programs pad a title to the width of the table below."""
+    """Return cells without empty ones at their end: programs pad a title to the width of the table."""
     end = len(cells)
     while end and not cells[end - 1]:
         end -= 1
@@ -95,7 +95,7 @@ def _unpadded(cells: list[str]) -> list[str]:
 
 
 def delimiter(text: str) -> str:
-    """Return the sign that occurs equally often in most of the first lines, and most often of several such."""
+    """Return the sign that most of the first lines use equally often; of several, the most frequent."""
     lines = text.split("\n", _SNIFFED)[:_SNIFFED]
     sample = [line for line in lines if line.strip()]
     best, best_score = ",", (0.0, 0)
@@ -116,7 +116,7 @@ def _evenness(mark: str, sample: Sequence[str]) -> tuple[float, int]:
 
 
 def _short_heads(rows: Sequence[TableRow], wide: int) -> dict[int, list[str]]:
-    """Return, by its line, the header row that is one cell short of the rows below it, filled up to their width.
+    """Return the header row that is one cell short of the rows below it, filled up, by its line.
 
     The first column lacks its header, as in tables that R writes, or the last one if it is empty. A header
     over a first row of words alone is not certain, and is not returned.
@@ -145,7 +145,7 @@ def most(counts: Sequence[int]) -> int:
 
 
 def above(rows: Sequence[TableRow]) -> int:
-    """Return how many rows precede the headers: titles or dates, with fewer cells than most of the first rows."""
+    """Return how many rows precede the headers: titles or dates, with fewer cells than most rows."""
     wide = most([len(row.cells) for row in rows])
     least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
     count = 0

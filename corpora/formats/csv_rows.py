@@ -13,7 +13,7 @@ _TALL = 50
 LONGEST_CELL = 16 * 1024 * 1024
 """Most characters of a cell."""
 _TRIES = 3
-"""How often an unclosed quote may be taken for the start of a long cell: each try reads the rest of the file."""
+"""How often an unclosed quote may be tried as a long cell: each try reads the rest of the file."""
 _FEWEST, _ALIKE = 3, 0.8
 """A quote is stray if it swallows this many lines and this share of them look like whole rows."""
 
@@ -100,7 +100,7 @@ class _RowReader:
 
 
 def _long(reader: Any) -> tuple[list[str], int]:
-    """Return the next row, whose cells may be long, and its number of lines; 0 lines if a cell is too long."""
+    """Return the next row, which may have long cells, and its number of lines; 0 if a cell is too long."""
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         row: list[str] = next(reader, [])

@@ -167,7 +167,7 @@ class _Document:
         self.blocks = [block for _, block in placed]
 
     def read_edges(self, roots: Iterable[Any]) -> None:
-        """Add headers and footers before the body, each line once, without page numbers and repeated headings."""
+        """Add headers and footers before the body, each line once; no page numbers, no repeated headings."""
         headings = {block.text.casefold() for block in self.blocks if block.kind == "heading"}
         lines: dict[str, str] = {}
         for root in roots:
@@ -293,7 +293,7 @@ def _level(element: Any) -> int | None:
 
 
 def _paragraphs_and_tables(root: Any) -> Iterator[Any]:
-    """Yield paragraphs, outermost tables and imported parts in reading order, also those in controls and boxes."""
+    """Yield paragraphs, outermost tables and imported parts in reading order, also those in controls."""
     stack = [root]
     while stack:
         element = stack.pop()

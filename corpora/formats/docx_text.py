@@ -1,4 +1,4 @@
-"""Read the text of a Word paragraph: runs, breaks, symbols, form fields and equations, as a reader sees them."""
+"""Read the text of a Word paragraph as a reader sees it, with its symbols, form fields and equations."""
 
 from __future__ import annotations
 

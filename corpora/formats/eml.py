@@ -90,8 +90,9 @@ class Mail:
     ) -> dict[str, str]:
         """Read a message, under a heading of that level unless it is 0, and return its headers.
 
-        Its date is the day when it was sent, or `received` if it does not say. `raw` are the bytes that it was
-        parsed from, which begin in line `first` of the file; without them, it is part of the message before.
+        Its date is the day when it was sent, or `received` if it does not say. `raw` are the bytes that it
+        was parsed from, which begin in line `first` of the file; without them, it is part of the message
+        before.
         """
         if raw:
             self._raw, self._at, self._line = raw, 0, first
@@ -175,7 +176,7 @@ class Mail:
         return plain
 
     def _invited(self, part: EmailMessage, level: int) -> None:
-        """Read an invitation: what, when, where and with whom."""
+        """Read an invitation: its subject, time, place and people."""
         data = data_of(part)
         try:
             declared = as_declared(data, part.get_content_charset() or "")
@@ -255,7 +256,7 @@ def _lacks_end(message: EmailMessage) -> bool:
 
 
 def _without_history(text: str, answered: str) -> str:
-    """Return a text without the quotation at its end of the mail that it answers, and without its introduction."""
+    """Return a text without the quotation, at its end, of the mail that it answers."""
     lines = text.rstrip().split("\n")
     own = len(lines)
     while own and (lines[own - 1].startswith(">") or not lines[own - 1].strip()):

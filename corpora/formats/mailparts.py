@@ -27,7 +27,7 @@ _SEALED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 _FORMATS = frozenset(("text/rtf", "text/richtext"))
 """Texts that are files of a format of their own."""
 _SAME, _HALF = 0.8, 0.5
-"""A plain text says the same as a page if it has this share of the page's words; the second is for short pages."""
+"""Share of a page's words from which a plain text says the same; the second is for short pages."""
 _STUB = 20
 """A page with fewer words is short, and a plain text with fewer words adds nothing to its page."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")

@@ -107,8 +107,8 @@ class MergedTable:
     def row(self, cells: Sequence[Cell], *, heads: bool = False, every: bool = False) -> list[str]:
         """Return the texts of a row, one per column.
 
-        `heads` says that the row names columns. A row that is wider than those above is taken for headers in any
-        case. `every` says that the row has a cell for each column, and that covered cells are empty.
+        `heads` says that the row names columns. A row that is wider than those above is taken for headers in
+        any case. `every` says that the row has a cell for each column, and that covered cells are empty.
         """
         if self._left < 0:
             self.close()
@@ -226,7 +226,7 @@ class MergedTable:
         return [block for block in blocks if block.text]
 
     def _has_two(self, rows: Sequence[TableRow]) -> bool:
-        """Return whether the second row names the columns under the wide headers of the first, and nothing else."""
+        """Return whether the second row only names the columns under the wide headers of the first."""
         if len(rows) < 3 or not self._over:
             return False
         first, second = rows[0].cells, rows[1].cells
@@ -257,7 +257,7 @@ def _next_row(covered: dict[int, tuple[str, int]]) -> dict[int, tuple[str, int]]
 
 
 def _texts(layout: _RowLayout) -> list[str]:
-    """Return the texts of a row from the first to its last column; a lone title has no empty columns behind it."""
+    """Return the texts of a row up to its last column; a lone title has no empty columns behind it."""
     end = 0
     for column, text in layout.placed.items():
         if text or not layout.alone:
@@ -350,7 +350,7 @@ def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _is_number(text: str) -> bool:
-    """Return whether a cell is a number; it may have brackets, a sign, a currency, a percent sign or a unit."""
+    """Return whether a cell is a number, maybe with brackets, a sign, a currency, `%` or a unit."""
     match = _NUMBER.fullmatch(_SPACES.sub(" ", text.strip()))
     if match is None or bool(match["open"]) != bool(match["close"]):
         return False

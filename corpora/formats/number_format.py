@@ -84,7 +84,7 @@ def _is_time(form: str) -> bool:
 
 
 def _section(value: float, form: str) -> str:
-    """Return the part of a format for a value: without conditions, the parts are for positive, negative and zero."""
+    """Return the part of a format for a value: by conditions, or for positive, negative and zero."""
     sections = _sections(form)
     has_condition = False
     for section in sections[:2]:
@@ -131,7 +131,7 @@ def _masked(value: int, section: str) -> str:
     slots = len(places)
     if not 1 < slots <= _MOST or set(body) - set(f"0#{_MASK}") or re.search(r"[#0]\.[0#]", body):
         return ""
-    # From the first zero on, each place has a digit. With fewer than two of them, spaces only group thousands.
+    # From the first zero on, each place has a digit. With fewer than two zeros, spaces group thousands.
     least = slots - places.index("0") if "0" in places else 0
     if "/" in body or (least < 2 and not set(body.strip(_MASK)) - set("0# ")):
         return ""
@@ -163,7 +163,7 @@ def _filled(digits: str, body: str, slots: int) -> str:
 
 
 def _with_unit(plain: str, tokens: list[tuple[str, ...]], section: str) -> str:
-    """Return a number with the words that its format puts around it; a number shown in thousands stays plain."""
+    """Return a number with the words of its format; a number shown in thousands stays plain."""
     if re.search(r"[0#?],+(?![0#?,])", section) or "E+" in section or "E-" in section or "/" in section:
         return plain
     places = [n for n, token in enumerate(tokens) if token[3]]

@@ -1,4 +1,4 @@
-"""Read what OpenDocument texts, workbooks and presentations share: parts, properties, styles, and text as HTML.
+"""Read what OpenDocument texts, workbooks and presentations share.
 
 The parts are read directly from the zip, within its limits. Libraries for the format have no limits, and
 write out each cell that claims to be repeated a million times.
@@ -117,7 +117,7 @@ class Document:
         return [Block("\n".join(lines), "text")] if lines else []
 
     def _copy(self, source: Any, target: Any, font: str = "") -> None:
-        """Write the elements below one as HTML below another; libxml2 has refused what is nested too deeply."""
+        """Copy the elements below one as HTML below another; libxml2 has refused too deep nesting."""
         add(target, shown(source.text or "", font))
         for element in source:
             style = element.get(f"{TEXT}style-name")

@@ -1,4 +1,4 @@
-"""Read OpenDocument presentations: a heading per slide, its text in reading order, tables, speaker's notes."""
+"""Read OpenDocument presentations: a heading per slide, its text in reading order, its notes."""
 
 from __future__ import annotations
 

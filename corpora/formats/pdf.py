@@ -37,7 +37,7 @@ _LOCK = threading.Lock()
 
 @dataclass(slots=True)
 class _Pages:
-    """The pages of a file, and what was found on them besides lines.
+    """The pages of a file, and the other things found on them.
 
     Attributes:
         lines: the lines of each page, and how the page was turned to read them.
@@ -67,7 +67,8 @@ class _Pages:
         if self.cut:
             pages = "pages" if len(self.cut) > 1 else "page"
             warnings.append(
-                f"of {pages} {', '.join(self.cut[:10])} only the first {MAX_PAGE_CHARACTERS} characters were read"
+                f"of {pages} {', '.join(self.cut[:10])} only the first "
+                f"{MAX_PAGE_CHARACTERS} characters were read"
             )
         if self.lost:
             what = "1 character was" if self.lost == 1 else f"{self.lost} characters were"
@@ -146,7 +147,7 @@ def _open(path: Path) -> Any:
 def _page(
     document: Any, number: int, pictures: PageLook | None, pages: _Pages, form: Any
 ) -> tuple[list[PageLine], View, View]:
-    """Return the lines of a page in reading order, the view they were read in, and the view that is displayed.
+    """Return the lines of a page in reading order, the view they were read in, and the view displayed.
 
     The two views differ if the page is turned and its text lies on its side. Hidden texts and notes are added
     to `pages`.

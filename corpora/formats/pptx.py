@@ -1,4 +1,4 @@
-"""Read PowerPoint presentations: a heading per slide, its text in reading order, tables and speaker's notes."""
+"""Read PowerPoint presentations: a heading per slide, its text in reading order, its notes."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _text(element: Any, joint: str) -> str:
 def _figures(
     slide: Any, number: int, at: int, blocks: list[Block], area: float, left: Counter[tuple[str, str]]
 ) -> Iterator[Figure]:
-    """Yield the slide itself, then its pictures; a picture that covers most of a slide is taken for the slide.
+    """Yield the slide itself, then its pictures; a picture over most of a slide replaces the slide.
 
     `left` counts the pictures whose data are missing.
     """

@@ -69,7 +69,7 @@ def edges(texts: list[str]) -> list[Block]:
 
 
 def _is_count(piece: str, line: str) -> bool:
-    """Return whether a line only counts pages: it has at most two words besides their numbers."""
+    """Return whether a line only counts pages: it has at most two words and the numbers."""
     return bool(re.search(r"&[PN]", piece)) and len(line.split()) <= 2
 
 

@@ -19,7 +19,7 @@ Column = tuple[str, ...]
 
 
 def signed(cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of a row with the signs around an amount moved into its cell; their own cells are empty."""
+    """Return the cells of a row with the signs around an amount in the amount's cell."""
     out = list(cells)
     for n in range(1, len(out)):
         before, before_down, before_across = out[n - 1]

@@ -115,7 +115,7 @@ def _left(archive: Archive) -> Counter[tuple[str, str]]:
 
 
 def sheet_blocks(name: str, rows: Iterator[TableRow], merged: MergedTable) -> list[Block]:
-    """Return a sheet under its name: the rows above its headers as text, then its table; [] if it is empty."""
+    """Return a sheet: its name, the rows above its headers as text, its table; [] if it is empty."""
     first = list(islice(rows, TOP))
     if not first:
         return []

@@ -180,7 +180,7 @@ def _plain(text: str) -> str:
 
 
 def _whole(text: str, last: bool) -> str:
-    """Return the first or the last whole sentences of a text, at most AROUND words unless one sentence is longer."""
+    """Return the first or last whole sentences of a text, AROUND words at most, but at least one."""
     text = " ".join(text.split())
     parts = [text[start:end] for start, end in sentences(text)]
     if last:

@@ -53,7 +53,7 @@ class PdfPictures:
         return further
 
     def page(self, page: Any, number: int, lines: list[PageLine]) -> list[PageLine]:
-        """Collect the pictures of a PDFium page; return its lines of text, or what OCR read if it is a scan."""
+        """Collect the pictures of a PDFium page; return its lines, or what OCR read if it is a scan."""
         width, height = page.get_size()
         boxes = _boxes(page, width, height)
         covered = min(1.0, sum(map(_area, boxes)) / max(width * height, 1.0))

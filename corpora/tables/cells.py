@@ -73,7 +73,7 @@ class ColumnValues(NamedTuple):
 
 @dataclass(slots=True)
 class Convention:
-    """The convention of a table, as its clear columns show it: decimal mark, and whether the day comes first."""
+    """The convention of a table, as its clear columns show it: decimal mark, and order of day and month."""
 
     marks: Counter[Mark] = field(default_factory=Counter)
     day_first: bool | None = None
@@ -101,7 +101,7 @@ def read_column(cells: Sequence[str], convention: Convention) -> ColumnValues:
 
 
 def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
-    """Return the value of a cell, its unit, and whether that is a currency or percent; None if it is no number."""
+    """Return the value of a cell, its unit, and whether that is money or percent; None if no number."""
     if _PLAIN.fullmatch(cell) and ("." not in cell or mark == ".") and len(cell) <= _DIGITS:
         return _value(cell), "", False
     match = _CELL.fullmatch(cell if cell.isascii() else _SPACES.sub(" ", cell))
@@ -164,7 +164,7 @@ def _as_days(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[V
 
 
 def as_day(cell: str, day_first: bool | None) -> str | None:
-    """Return a day as `YYYY-MM-DD`, with the time that the cell states; None if it is no day, or not clear."""
+    """Return a day as `YYYY-MM-DD` with the time of the cell; None if it is no day, or not clear."""
     iso = _ISO.fullmatch(cell)
     if iso:
         return _stamp(iso[1], iso[2])

@@ -23,7 +23,7 @@ _FEWEST = 2
 _NAMED = 3
 """Odd cells of a column that its note names."""
 _REPEATED, _CHOICES, _CHOICE = 20, 8, 30
-"""A note lists the texts of a column of at least so many rows and at most so many texts, cut to these characters."""
+"""A note lists the texts of a column with at least so many rows and at most so many texts, cut to this."""
 _NAME = 40
 """Characters of a column's name."""
 _KEYWORDS = frozenset(
@@ -34,7 +34,7 @@ _KEYWORDS = frozenset(
     "set table then to transaction union unique update using values view when where window with".split()
 )
 _SUMMED, _ROUNDED = 4, 1e-6
-"""Fewest numbers of a column whose last may be the sum of the others, and the share by which it may differ."""
+"""Fewest numbers of a column whose last may be the sum of the others, and by what share it may differ."""
 _BAR = " | "
 
 
@@ -143,7 +143,7 @@ def _cells(line: str) -> list[str]:
 def _columns(
     head: str, read: ColumnValues, cells: Sequence[str], taken: set[str]
 ) -> list[tuple[TableColumn, Sequence[object]]]:
-    """Return a column of a file as columns for statements: its values, its units, and its text if values are odd."""
+    """Return a column as columns for statements: its values, then its units and its text if needed."""
     name = _free(head, taken)
     columns: list[tuple[TableColumn, Sequence[object]]] = [
         (TableColumn(name, head, read.kind, "; ".join(_notes(read, cells))), read.values)
@@ -177,7 +177,7 @@ def _notes(read: ColumnValues, cells: Sequence[str]) -> list[str]:
 
 
 def _totalled(column: TableColumn, held: Sequence[object]) -> TableColumn:
-    """Add a note if the last row of a column is the sum of the rows above it, so that a sum would count it twice."""
+    """Note that the last row of a column is the sum of the rows above, so that a sum counts it twice."""
     if column.kind not in ("integer", "real"):
         return column
     numbers = [value for value in held if isinstance(value, int | float)]
