@@ -29,7 +29,7 @@ from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
-from ragweave.corpora.store.document_names import Leads, NamedDocument
+from ragweave.corpora.store.document_names import Leads, NamedDocument, clear
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
@@ -90,7 +90,7 @@ class Named:
 
 def named_by(library: Library, question: str) -> Named:
     """Return what a question names in a library. CPU work: async callers use `asyncio.to_thread`."""
-    return Named(library.leads(question), kinds_of(question))
+    return Named(clear(library.leads(question)), kinds_of(question))
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ SHARPNESS = 3
 """Power that parts the document that is named best from others of which a part of the words is said."""
 LEAST = 0.05
 """Lead below which a document counts as not named."""
-LEADING = 0.5
-"""Lead from which a long document is searched by itself."""
+LEADING = 0.8
+"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md)."""
 FEW = 5
 """Documents that are searched by themselves, at most; a name that more share tells little."""
 MORE = 20
@@ -92,9 +92,14 @@ def leads(held: Stores, library: str, query: str) -> Leads:
     return known[query]
 
 
+def clear(known: Leads) -> Leads:
+    """Return the leads of the documents that are named clearly."""
+    return {document: lead for document, lead in known.items() if lead >= LEADING}
+
+
 def leading(held: Stores, library: str, query: str) -> list[str]:
     """Return the sources of the long documents that a query names clearly; none if they are many, or hold most."""
-    clearly = [d for d, lead in leads(held, library, query).items() if lead >= LEADING]
+    clearly = clear(leads(held, library, query))
     if not clearly:
         return []
     names = _names(held, library)
@@ -105,8 +110,8 @@ def leading(held: Stores, library: str, query: str) -> list[str]:
 
 
 def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict[str, float]:
-    """Return the lead of each item's document, by item id; an item of none that is named is left out."""
-    known = leads(held, library, query)
+    """Return the lead of each item's document, by item id; an item of none that is named clearly is left out."""
+    known = clear(leads(held, library, query))
     if not known:
         return {}
     with held.catalog.reading(library) as connection:
