@@ -159,7 +159,7 @@ def _string(note: Any, key: bytes) -> str:
 
 
 def _read(get: Callable[[Any, int], int]) -> str:
-    """Return a text of PDFium: `get` takes where it goes and the room there, and tells what room it needs."""
+    """Return a text of PDFium: `get` takes a buffer and its size, and returns the size that it needs."""
     length = get(None, 0)
     if not 2 < length <= 2 * _CHARACTERS:
         return ""

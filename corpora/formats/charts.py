@@ -75,7 +75,7 @@ def _points(series: Any, name: str, since_1904: bool) -> dict[int, str]:
 
 
 def _shown(value: str, form: str, since_1904: bool) -> str:
-    """Return a number as its format shows it, without rounding errors of binary fractions; dates in ISO form."""
+    """Return a number as its format shows it, without binary rounding errors; dates in ISO form."""
     from openpyxl.styles.numbers import is_date_format, is_timedelta_format
     from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 

@@ -140,13 +140,18 @@ class _Flow:
             self.text(self._raised.pop())
         if tag in _STRUCK and self._struck:
             place = self._struck.pop()
-            if not self._struck:  # what lies inside another goes with it
+            if not self._struck:  # struck text inside struck text goes with it
                 self._withdraw(*place)
         if tag in _INLINE or tag == "br":
             return
         self._flush()
         if ends_page(element, "after"):
             self._pages.append(len(self._blocks))
+        self._close(element)
+
+    def _close(self, element: Any) -> None:
+        """End the heading, list or table that a block element opened."""
+        tag = element.tag
         if tag in _HEADINGS:
             self._heading = 0
         elif tag == "pre":

@@ -35,10 +35,11 @@ _EXTENSIONS = {
     "mbox": ".mbox .mbx",
     "ics": ".ics .ical .ifb .vcf .vcard",
     "code": (
-        """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go .rs .rb
-        .php .pl .pm .swift .m .mm .r .jl .lua .sh .bash .zsh .fish .ps1 .bat .sql .hs .ml .mli .clj .ex .exs .erl
-        .dart .vue .svelte .css .scss .less .toml .ini .cfg .yaml .yml .xml .xsd .proto .graphql .tf .cmake .gradle
-        .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for .pas .lisp .el .scm .vim .diff .patch"""
+        """.py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .c .h .cc .cpp .cxx .hpp .hh .cs .go
+        .rs .rb .php .pl .pm .swift .m .mm .r .jl .lua .sh .bash .zsh .fish .ps1 .bat .sql .hs .ml .mli
+        .clj .ex .exs .erl .dart .vue .svelte .css .scss .less .toml .ini .cfg .yaml .yml .xml .xsd .proto
+        .graphql .tf .cmake .gradle .groovy .zig .nim .v .vhd .tex .bib .sty .asm .s .f .f90 .f95 .for
+        .pas .lisp .el .scm .vim .diff .patch"""
     ),
 }
 _TEXT_KINDS = {extension: kind for kind, listed in _EXTENSIONS.items() for extension in listed.split()}
@@ -74,7 +75,8 @@ _HTML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _SVG = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*|<!doctype\s+svg[^>\[]*(?:\[[^\]]*\]\s*)?>\s*)*<(?:svg:)?svg\b",
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*|<!doctype\s+svg[^>\[]*(?:\[[^\]]*\]\s*)?>\s*)*"
+    r"<(?:svg:)?svg\b",
     re.I | re.S,
 )
 _TAGS = re.compile(

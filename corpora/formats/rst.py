@@ -30,7 +30,8 @@ _SILENT = frozenset(
 )
 """Directives without words of their own."""
 _SKIPPED = frozenset(
-    "#text comment target substitution_definition problematic docinfo pending meta image classifier colspec".split()
+    "#text comment target substitution_definition problematic docinfo pending"
+    " meta image classifier colspec".split()
 )
 _TAGS = {
     "bullet_list": "ul", "enumerated_list": "ol", "list_item": "li", "definition_list": "dl", "term": "dt",

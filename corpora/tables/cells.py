@@ -30,7 +30,8 @@ _DIGITS = 15
 _EMPTY = {"", "-", "–", "—", "−", "."}
 _CURRENCY = (
     r"(?:US|C|A|NZ|R)?\$|[€£¥₹₩₽₺₫₴₦]|"
-    r"(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|NZD|BRL|ZAR|TRY|RUB|KRW|MXN|SGD|HKD)(?![^\W\d_])|"
+    r"(?:EUR|USD|GBP|CHF|JPY|CNY|RMB|SEK|NOK|DKK|PLN|CZK|HUF|INR|AUD|CAD|NZD|BRL|ZAR|TRY|RUB|"
+    r"KRW|MXN|SGD|HKD)(?![^\W\d_])|"
     r"(?:kr|zł|Kč|Ft|Fr)\b\.?"
 )
 _CELL = re.compile(

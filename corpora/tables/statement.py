@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>'(?:[^']|'')*')|(?P<name>\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|\w+)"
+    r"(?P<space>\s+|--[^\n]*|/\*.*?\*/)|(?P<text>'(?:[^']|'')*')"
+    r"|(?P<name>\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|\w+)"
     r"|(?P<sign>.)",
     re.S,
 )
