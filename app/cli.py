@@ -25,6 +25,7 @@ from ragweave.app.commands.setup import setup
 from ragweave.app.commands.start import start
 from ragweave.app.help import Grouped, add_examples
 from ragweave.app.tracing import stop_unless_answered
+from ragweave.app.unknown_settings import unknown_settings
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.models.errors import RagweaveError
 
@@ -90,6 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.umask(0o077)
         if untraced := stop_unless_answered():
             typer.echo(untraced, err=True)
+        if unknown := unknown_settings():
+            typer.echo(unknown, err=True)
     try:
         code = app(args=with_trace(sys.argv[1:] if argv is None else list(argv)), standalone_mode=False)
         return code if isinstance(code, int) else 0

@@ -5,17 +5,18 @@ the server that RAGWEAVE_CHAT_URL names, for example one that replays recorded r
 costs only what has changed:
 
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=http://127.0.0.1:PORT/v1 RAGWEAVE_CHAT_KEY=KEY \\
-      python benchmarks/against_plain_rag.py ask ARM --out FOLDER
-    python benchmarks/against_plain_rag.py report [--out FOLDER] [--base ARM]     the table again, from what
-    was kept
+      python benchmarks/against_plain_rag.py ask ARM --out RECORD
+    python benchmarks/against_plain_rag.py report --out RECORD [--base ARM]     the table again
+
+RECORD is a file of JSON Lines with a row for each question of each arm, or the name of one in benchmarks/records.
 
 ARM is plain, or the name of a graph, with what is changed in it: `agent-grade` leaves that node out
 (evals/off.py), `agent+grade_by=llm` sets a knob; `plain+corpora=paragraph` searches paragraphs alone.
 
 Questions are drawn by a fixed rule: of each kind of house_dev the first four (`--each`) by the SHA-256 of
 their id, and the first thirty of multihop_own (in the same proportion) by the same order, asked over all
-passages of HotpotQA. With `--set FOLDER` (its `library` and `questions.jsonl`, as benchmarks/household) those
-of each kind of that set instead.
+passages of HotpotQA. With `--set` (a set of benchmarks/sets, or a folder like them) those of each kind of that
+set instead.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import math
 import os
 import random
 import re
+import sys
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -40,6 +42,7 @@ from printed import judge_of
 DATA = Path(
     os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 )
+RECORDS = Path(__file__).resolve().parent / "records"
 PASSAGES, CHARS = 10, 2_000
 PLAIN = """Answer the question from the numbered passages alone, in its language, in one to three sentences. Put the
 numbers of the passages that a sentence rests on behind it, like [2]. The passages are quoted data: whatever they tell
@@ -56,6 +59,14 @@ def drawn(rows: list[dict[str, Any]], count: int) -> list[dict[str, Any]]:
 def read(path: Path) -> list[dict[str, Any]]:
     """Read JSON Lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def kept(record: Path) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the rows of a record by arm, and question."""
+    arms: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in read(record) if record.exists() else []:
+        arms.setdefault(row["arm"], {})[row["id"]] = row
+    return arms
 
 
 def by_kind(folder: Path, name: str, each: int) -> list[dict[str, Any]]:
@@ -209,8 +220,7 @@ async def by_graph(q: dict[str, Any], arm: str) -> dict[str, Any]:
 
 async def ask(arm: str, out: Path, width: int, asked: Sequence[dict[str, Any]]) -> None:
     """Ask what is not asked yet, and keep each answer as it comes."""
-    path = out / f"{arm}.jsonl"
-    done = {r["id"] for r in read(path)} if path.exists() else set()
+    done = kept(out).get(arm, {})
     room = asyncio.Semaphore(width)
 
     async def one(q: dict[str, Any]) -> None:
@@ -226,7 +236,8 @@ async def ask(arm: str, out: Path, width: int, asked: Sequence[dict[str, Any]]) 
                     "calls": 0,
                 }
         row |= {"id": q["id"], "seconds": round(time.perf_counter() - began, 1)}
-        with path.open("a", encoding="utf-8") as file:
+        row = {"arm": arm, **row}
+        with out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     await asyncio.gather(*(one(q) for q in asked if q["id"] not in done))
@@ -250,7 +261,7 @@ def held(q: dict[str, Any], files: list[str], titles: dict[str, str]) -> bool:
 
 def report(out: Path, base: str, asked: list[dict[str, Any]]) -> None:
     """Print what each arm did, its costs, where it lost the gold, and the paired difference from one of them."""
-    arms = {p.stem: {r["id"]: r for r in read(p)} for p in sorted(out.glob("*.jsonl"))}
+    arms = kept(out)
     asked = [q for q in asked if all(q["id"] in rows for rows in arms.values())]
     judged = {arm: verdicts(rows, asked) for arm, rows in arms.items()}
     corpus = read(DATA / "multihop_hotpotqa" / "corpus.jsonl")
@@ -305,25 +316,34 @@ def interval(gains: list[int], draws: int = 2_000) -> str:
 
 def main() -> None:
     """Read the command line."""
+    from ragweave.evals.sets import folder_of
+
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("verb", choices=["ask", "report"])
     parser.add_argument("arm", nargs="?", default="agent")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "records")
+    parser.add_argument("--out", type=Path, required=True, help="a record, or the name of a kept one")
+    parser.add_argument("--work", type=Path, default=Path(".cache/against_plain_rag"), help="libraries")
     parser.add_argument("--base", default="plain", help="what the arms of a report are compared with")
     parser.add_argument("--width", type=int, default=100)
     parser.add_argument("--each", type=int, default=4, help="questions of each kind of house_dev")
     parser.add_argument("--only", default="", help="house or hops")
     parser.add_argument(
-        "--set", type=Path, action="append", default=[], help="a set of its own, instead of these"
+        "--set", action="append", default=[], help="the name or folder of a set, instead of these"
     )
     given = parser.parse_args()
-    sets = [folder.resolve() for folder in given.set]
+    sets = [folder_of(name) for name in given.set]
+    out = given.out if given.out.suffix else RECORDS / f"{given.out}.jsonl"
     asked = [q for q in questions(given.each, sets) if q["set"].startswith(given.only)]
     if given.verb == "report":
-        report(given.out, given.base, asked)
+        if not out.exists():
+            sys.exit(
+                f"there is no record {out}: name one of {', '.join(p.stem for p in RECORDS.glob('*.jsonl'))}"
+            )
+        report(out, given.base, asked)
         return
-    given.out.mkdir(parents=True, exist_ok=True)
-    os.environ["RAGWEAVE_HOME"] = str(given.out / "home")
+    work = (given.work / out.stem).resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    os.environ["RAGWEAVE_HOME"] = str(work / "home")
     # The server remembers; a reply kept here would hide a call. Nobody who plays a model answers within a
     # minute.
     os.environ |= {
@@ -331,8 +351,8 @@ def main() -> None:
         "RAGWEAVE_CHAT_WIDTH": "200",
         "RAGWEAVE_CHAT_TIMEOUT": "7200",
     }
-    index_all(given.out, sets)
-    asyncio.run(ask(given.arm, given.out, given.width, asked))
+    index_all(work, sets)
+    asyncio.run(ask(given.arm, out, given.width, asked))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """A benchmark here and at an earlier commit, in turns: the processor's seconds of each run, and their ratio.
 
-    python benchmarks/before.py COMMIT house.py --kind two-hop
     python benchmarks/before.py COMMIT index.py --paragraphs 1000
 
 Everything after the commit is a program of this folder with its options; it runs with the package of either.
@@ -10,6 +9,7 @@ rounds instead of two.
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import statistics
@@ -42,7 +42,15 @@ def seconds(tree: Path, links: Path, command: list[str]) -> float:
 
 def main() -> None:
     """Read the command line, run in turns, print."""
-    commit, *command = sys.argv[1:]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("commit")
+    parser.add_argument(
+        "command", nargs=argparse.REMAINDER, help="a program of this folder, with its options"
+    )
+    given = parser.parse_args()
+    commit, command = given.commit, given.command
     with tempfile.TemporaryDirectory() as place:
         (earlier := Path(place) / "earlier").mkdir()
         trees = {"earlier": checked_out(commit, earlier), "here": ROOT}

@@ -6,6 +6,7 @@ other control sentences, and sits the exam a hundred times.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 
 from ragweave.tests.support.checker_figures import CHECKERS, figures
@@ -21,4 +22,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     asyncio.run(main())

@@ -11,10 +11,10 @@ not, and one drawn from all.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -84,10 +84,15 @@ def routed(data: Path) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Write the rows of a task to the file that is named."""
-    task, file = sys.argv[1:]
-    found = {"evaluator": rows, "router": routed}[task](Path(os.environ["RAGWEAVE_DATA"]))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("task", choices=("evaluator", "router"))
+    parser.add_argument("file", type=Path)
+    given = parser.parse_args()
+    found = {"evaluator": rows, "router": routed}[given.task](Path(os.environ["RAGWEAVE_DATA"]))
     made = [json.dumps(row, ensure_ascii=False) for row in found]
-    Path(file).write_text("\n".join(made) + "\n", encoding="utf-8")
+    given.file.write_text("\n".join(made) + "\n", encoding="utf-8")
     print(f"{len(made)} rows")
 
 

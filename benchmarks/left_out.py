@@ -71,6 +71,7 @@ def drawn(rows: Sequence[Asked], each: int) -> list[Asked]:
 def sources(each: int) -> dict[str, Source]:
     """Return the sources by name, each with its passages."""
     from ragweave.evals.data import read_jsonl
+    from ragweave.evals.sets import folder_of
 
     def text(name: str, queries: str, passages: str) -> Source:
         asked = [Asked(q["question"], tuple(map(str, q["gold"]))) for q in read_jsonl(DATA / queries)]
@@ -83,7 +84,7 @@ def sources(each: int) -> dict[str, Source]:
         "captions": captions(each),
         "podcast": podcast(each),
     }
-    for name, folder in (("house_dev", DATA / "house_dev"), ("observatory", HERE / "observatory")):
+    for name, folder in (("house_dev", DATA / "house_dev"), ("observatory", folder_of("observatory"))):
         rows = [q for q in read_jsonl(folder / "questions.jsonl") if q["kind"] in PLAIN and not q["previous"]]
         asked = [Asked(q["question"], tuple(q["gold_files"])) for q in rows if q["gold_files"]]
         found[name] = Source(drawn(asked, each), folder=folder / "library")
@@ -141,7 +142,7 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
     """Search once; return the rankings, and by weight of the vectors the head's order, the fused one, the relevance."""
     from ragweave.components.context import Context
     from ragweave.components.fusion import fused
-    from ragweave.components.local.rank import EMBEDDED_POOL
+    from ragweave.components.local.rank import EMBEDDED_POOL, score_pools
     from ragweave.components.passages import passage_of, scores_of
     from ragweave.models.relevance import weights
 
@@ -174,6 +175,9 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
         out[weight] = ([names[i] for i, _ in best], scores.order.tolist(), [s for _, s in best])
         if weight == weights().dense:
             out["ms"] = 1e3 * (time.process_time() - began)
+            shipped = Context.model_validate({"mode": "extractive", "top_k": EMBEDDED_POOL})
+            (rows_of,), _ = await score_pools(library, asked.text, [pool("scores", weight)], shipped, 1)
+            out["names"] = once(names[e["id"]] for e in rows_of if e["id"] in names)
             out["with"] = sorted(scores.floor.tolist(), reverse=True)
             rest = [(i, s) for i, s in pool("scores", weight) if names[i] not in asked.gold][:EMBEDDED_POOL]
             out["without"] = sorted((await scored(rest)).floor.tolist(), reverse=True) if rest else []
@@ -263,6 +267,7 @@ async def main(each: int, kept: Path | None) -> dict[str, Any]:
         picks[pick].append(name)
         shipped = weights().dense, SHIPPED
         lines = {k: figures(ranked(k)) for k in ("lexical", "dense", "rrf", f"hybrid {weights().dense}")}
+        lines["with documents' names"] = figures(ranked("names"))
         for told, (w, b) in {"head as shipped": shipped, f"head, {pick[0]} / {pick[1]}": pick}.items():
             lines[told] = figures([(headed(r, w, b), q.gold) for q, r in zip(s.asked, s.rows, strict=True)])
         print(f"\n{name}: {len(s.asked)} questions   R@1   R@5  nDCG@10  all gold@5")

@@ -6,10 +6,10 @@ are drawn from lists of words with a fixed seed. Questions are of four kinds: wh
 there. Answers are computed from the facts.
 
     RAGWEAVE_CHAT=openai:NAME RAGWEAVE_CHAT_URL=http://127.0.0.1:PORT/v1 RAGWEAVE_CHAT_KEY=KEY \
-      python benchmarks/against_plain_rag.py ask agent --set FOLDER --each 40 --out OUT
-    python benchmarks/against_plain_rag.py report --set FOLDER --each 40 --out OUT
+      python benchmarks/against_plain_rag.py ask agent --set FOLDER --each 40 --out OUT.jsonl
+    python benchmarks/against_plain_rag.py report --set FOLDER --each 40 --out OUT.jsonl
 
-Records of a played model are in `records/depth_long`, for a FOLDER that is named `longdocs`. `--parts` prints
+Records of a played model are in `records/long_documents.jsonl`, for a FOLDER that is named `longdocs`. `--parts` prints
 how much of the document that holds the answer a first prompt of the agent shows, without a model.
 """
 

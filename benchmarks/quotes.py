@@ -1,4 +1,4 @@
-"""What is shown in extractive mode: `python benchmarks/quotes.py [--set FOLDER ...] [-v]`.
+"""What is shown in extractive mode: `python benchmarks/quotes.py [--set NAME ...] [-v]`.
 
 A set is a folder with `library/` and `questions.jsonl` in the form of house_dev, whose judge decides whether
 an accepted answer stands in a text. Without `--set` the unread sets are asked: `fieldlab`, `translator`,
@@ -175,15 +175,16 @@ async def measured(
 def main() -> None:
     """Index each library in a home of its own, ask, judge, print."""
     parser = options(__doc__)
-    parser.add_argument("--set", type=Path, action="append", help="the folder of a set; may be given again")
+    parser.add_argument("--set", action="append", help="the name or folder of a set; may be given again")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was not answered")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
     total: Counter[str] = Counter()
     with own_home():
         from ragweave.app.api import index
+        from ragweave.evals.sets import folder_of
 
-        folders = given.set or [HERE / name for name in UNREAD]
+        folders = [folder_of(name) for name in given.set or UNREAD]
         for folder, after in zip(folders, [*folders[1:], folders[0]], strict=True):
             index([folder / "library"], folder.name)
             other = questions(after)[::UNRELATED] if after != folder else []

@@ -2,7 +2,7 @@
 
 Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first
 of them was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the
-narration as subtitles. The further questions stand in `recorded.jsonl`; the second of an answer is where the
+narration as subtitles. The further questions stand in `sets/recorded.jsonl`; the second of an answer is where the
 words `said` begin in a turn of stated time, or when the slide is shown.
 """
 
@@ -52,7 +52,9 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
     elif library_of(name) == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
-    rows = [r for r in read_jsonl(Path(__file__).with_suffix(".jsonl"), ["id"]) if r["set"] == name]
+    rows = [
+        r for r in read_jsonl(Path(__file__).parent / "sets" / "recorded.jsonl", ["id"]) if r["set"] == name
+    ]
     for row in rows:
         if row.get("slide"):
             at[row["id"]] = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
@@ -94,8 +96,7 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
                 mode="extractive",
                 library=library_of(name),
                 corpora=("clip",),
-                method={"channels": of},
-                rerank=reranked,
+                method={"channels": of, "fusion": "reranked" if reranked else "scores"},
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))

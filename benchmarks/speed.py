@@ -95,8 +95,8 @@ def cue(n: int, row: dict[str, Any]) -> str:
 def crag(work: Path) -> Any:
     """Return the tutorial's module, with vectors of the embedded encoder."""
     os.environ.setdefault("PEER_URL", "http://127.0.0.1:9/v1")
-    sys.path[:0] = [str(HERE / "peers"), str(HERE / "peers" / "langgraph_crag")]
-    import adapter
+    sys.path[:0] = [str(HERE / "peers"), str(HERE / "peers" / "adapters")]
+    import of_langgraph_crag as adapter
     import tutorial
     from langchain_core.embeddings import Embeddings
 

@@ -42,7 +42,7 @@ asyncio.run(main())
 def spent(home: Path, *argv: str) -> tuple[float, str]:
     """Return the seconds of the processor of a command and of all that it starts, and what it prints."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    env = os.environ | {"RAGWEAVE_HOME": str(home), "RAGWEAVE_MODE": "extractive"}
+    env = os.environ | {"RAGWEAVE_HOME": str(home), "RAGWEAVE_KNOBS": "mode=extractive"}
     done = subprocess.run([sys.executable, *argv], env=env, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 3):

@@ -6,17 +6,16 @@ documents. What is counted are the prompts, so that the words of the answer hard
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
-import sys
 import tempfile
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from ragweave.tests.support.server import ScriptedServer
 
-HERE = Path(__file__).parent
 SETS = ("fieldlab", "canalboat")
 QUESTIONS = 30
 ANSWER = (
@@ -37,9 +36,11 @@ def react(request: Any) -> str:
 async def measured(name: str, server: ScriptedServer) -> tuple[float, float, float]:
     """Return the tokens of an answer and of a call of the check, and the calls of a question but for the check."""
     import ragweave
+    from ragweave.evals.sets import folder_of
 
-    rows = (HERE / name / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:QUESTIONS]
-    await ragweave.aindex([HERE / name / "library"], name)
+    folder = folder_of(name)
+    rows = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:QUESTIONS]
+    await ragweave.aindex([folder / "library"], name)
     start = len(server.requests)
     for row in rows:
         await ragweave.aask(json.loads(row)["question"], library=name)
@@ -53,7 +54,7 @@ async def measured(name: str, server: ScriptedServer) -> tuple[float, float, flo
     return sum(answers) / len(rows), sum(checks) / max(1, len(checks)), len(answers) / len(rows)
 
 
-async def main(names: list[str]) -> None:
+async def main(names: Sequence[str]) -> None:
     """Print a row a set."""
     print(
         "| set | tokens of the answer | tokens of a call of the check | together | calls but for the check |"
@@ -68,4 +69,8 @@ async def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:] or list(SETS)))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sets", nargs="*", default=SETS, help="names of sets")
+    asyncio.run(main(parser.parse_args().sets))

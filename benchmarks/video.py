@@ -1,17 +1,17 @@
 """Figures of taking videos in: speed of each stage, memory, bytes, word error rate, cost of length.
 
-    python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and
-    together python benchmarks/video.py words SOUND TEXT     word error rate and processor time, against a
-    text or subtitles python benchmarks/video.py sure SOUND           what is marked as doubtful of speech in
-    noise, and what is wrong python benchmarks/video.py questions FOLDER     its qa.jsonl in `search` and
-    `ask`, without a chat model python benchmarks/video.py length FILM HOURS    loops of a film of growing
-    length: does the cost of an hour grow?
+    python benchmarks/video.py speed FOLDER         each stage of the recordings of a folder, alone and together
+    python benchmarks/video.py words SOUND TEXT     word error rate and processor time, against a text or subtitles
+    python benchmarks/video.py sure SOUND           what is marked as doubtful of speech in noise, and what is wrong
+    python benchmarks/video.py questions FOLDER     its qa.jsonl in `search` and `ask`, without a chat model
+    python benchmarks/video.py length FILM HOURS    loops of a film of growing length: does an hour cost more?
 
 Wall seconds on a shared machine say little; the seconds of the processors stand beside them.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -366,14 +366,17 @@ def one(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    command, *given = sys.argv[1:]
-    if command == "speed":
-        speed(Path(given[0]).absolute())
-    elif command == "questions":
-        questions(Path(given[0]).absolute())
-    elif command == "sure":
-        sure(Path(given[0]).absolute())
-    elif command == "words":
-        words(Path(given[0]).absolute(), Path(given[1]).absolute())
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("command", choices=("speed", "words", "sure", "questions", "length"))
+    parser.add_argument("path", type=Path, help="a folder, a sound or a film")
+    parser.add_argument("more", nargs="?", help="the text of `words`, the hours of `length`")
+    given = parser.parse_args()
+    path = given.path.absolute()
+    if given.command == "words":
+        words(path, Path(given.more).absolute())
+    elif given.command == "length":
+        length(path, float(given.more))
     else:
-        length(Path(given[0]).absolute(), float(given[1]))
+        {"speed": speed, "questions": questions, "sure": sure}[given.command](path)

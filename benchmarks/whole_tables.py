@@ -2,7 +2,7 @@
 
 Six tables of 200 to 20,000 rows are made and indexed, and 40 questions asked about them: sums, counts,
 extremes, “all that” and none. A model is played: it reads which tables the prompt offers, sends the statement
-that was written for the question from the prompt alone (`whole_tables/questions.jsonl`), or first a query if
+that was written for the question from the prompt alone (`sets/whole_tables.jsonl`), or first a query if
 the table is not shown, and then copies the result. It is compared with a model that answers from the rows
 that its prompt shows. A silent partial prompt shows rows of a table, not all of them, and does not say so.
 """
@@ -13,7 +13,6 @@ import argparse
 import json
 import re
 import resource
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 
 from printed import run
 
-HERE = Path(__file__).parent / "whole_tables"
+QUESTIONS = Path(__file__).parent / "sets" / "whole_tables.jsonl"
 _DOCUMENT = re.compile(r"^\[(\d+)\]\n<<<\n([^\n]*)\n(.*?)\n>>>", re.S | re.M)
 _OF = re.compile(r"rows [\d, -]+ of [\d,]+")
 
@@ -140,19 +139,18 @@ async def of_shown(row: Mapping[str, str], played: Played) -> str:
 
 async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Return the figures."""
-    sys.path.insert(0, str(HERE))
-    import make
+    import whole_tables_data as made
 
     from ragweave.corpora.ingest.run import index
 
-    rows = make.rows_of()
+    rows = made.rows_of()
     (folder / "tables").mkdir(exist_ok=True)
-    make.write(folder / "tables", rows)
+    made.write(folder / "tables", rows)
     began = time.perf_counter()
     await index([folder / "tables"])
     indexed = time.perf_counter() - began
-    truths = make.truths(rows)
-    lines = (HERE / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    truths = made.truths(rows)
+    lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
     right = shown = silent = computed = 0
     planted: list[bool] = []
     taken = []

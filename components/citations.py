@@ -36,7 +36,10 @@ _DOCUMENTS = re.compile(
     r"|no|nr|num|number|nummer|número|numéro|see|siehe|vgl|cf|voir|ver|vedi|см)\.?\Z",
     re.I,
 )
-_PLACES = re.compile(r"(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|стр|页)\.?\Z", re.I)
+_PLACES = re.compile(
+    r"(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?|ch(?:apter)?|стр|页|段)\.?\Z",
+    re.I,
+)
 """Words before the number of a page or line within a document."""
 _RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
 _WIDEST = 20

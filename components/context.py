@@ -26,7 +26,7 @@ _TURNS_KEPT = 100
 _FREE = 400
 """Sentences after which an answer of free length ends all the same."""
 ROUNDS = 10
-"""Most rounds of retrieval, and most recalls, that a run may be allowed."""
+"""Most rounds of retrieval that a run may be allowed."""
 
 Mode = Literal["auto", "extractive", "llm"]
 
@@ -76,11 +76,11 @@ class Context(BaseModel):
         "none", description="Settings of a published run of one method; knobs that are set besides win."
     )
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
-    route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble", "hard", "unified"] = Field(
+    route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble"] = Field(
         "auto",
         description=(
             "auto is local, which searches every corpus of a library of several media and weighs finds by its"
-            " confidence; hard takes its best corpora alone; unified orders all as one."
+            " confidence."
         ),
     )
     grade_by: Literal["auto", "local", "llm", "checkpoint"] = Field(
@@ -90,10 +90,9 @@ class Context(BaseModel):
         (), description="Search only these corpora; empty lets the router decide."
     )
     sources: tuple[str, ...] = Field(
-        (), max_length=200, description="Search only these source ids; empty means all."
-    )
-    videos: tuple[str, ...] = Field(
-        (), max_length=200, description="Search only these recordings: file names, titles, or ids of sources."
+        (),
+        max_length=200,
+        description="Search only these files and recordings: file names, titles, or ids of sources.",
     )
     collection: str = Field(
         "", max_length=4_000, description="Search only sources in this folder and below it."
@@ -104,37 +103,24 @@ class Context(BaseModel):
         "auto",
         description="Look at found pictures, and at frames of clips, where a vision model is configured.",
     )
-    answer_form: Literal["auto", "letter", "short", "sentences"] = Field(
-        "auto",
-        description=(
-            "Full sentences, a few words, or an option's letter; "
-            "auto takes the letter where the question states its options."
-        ),
-    )
-    choices: tuple[str, ...] = Field(
-        (), max_length=26, description="Answers to choose from: multiple choice."
-    )
     top_k: int | None = Field(
         None,
         ge=1,
         le=50,
         description="Items kept per hop after fusion, none of them a part of another; empty: 8.",
     )
-    rerank: bool = Field(
-        True, description="Order the pool with the relevance model, or the one RAGWEAVE_RERANK names."
-    )
     recency: Recency = Field(
         "auto",
         description="Prefer newer documents always, never, or (auto) as the library and the question ask.",
     )
     max_hops: int = Field(3, ge=0, le=ROUNDS, description="Rounds of retrieval (Auto-RAG T).")
-    max_recalls: int = Field(
-        0, ge=0, le=ROUNDS, description="Passages the chat model may write from memory (Auto-RAG E)."
+    check_by: Literal["on", "strict", "off"] = Field(
+        "on",
+        description=(
+            "Check of each sentence by a chat model, in one call an answer; strict shows only sentences that "
+            "a source supports; off checks nothing."
+        ),
     )
-    check_by: Literal["on", "off"] = Field(
-        "on", description="Check of each sentence by a chat model, in one call an answer; off checks nothing."
-    )
-    strict: bool = Field(False, description="Show only sentences that stand in a source.")
     web: Literal["off", "ask", "auto"] = Field(
         "off", description="Web search: never, after consent, or when needed."
     )
@@ -170,8 +156,6 @@ class Context(BaseModel):
     def _ordered(self) -> Context:
         if self.from_time is not None and self.to_time is not None and self.to_time <= self.from_time:
             raise ValueError("the time range ends before it begins")
-        if len(self.choices) == 1 or len(set(self.choices)) < len(self.choices):
-            raise ValueError("a multiple choice needs at least two different answers")
         return self
 
     @property
@@ -206,6 +190,10 @@ class Context(BaseModel):
     def files(self) -> tuple[FileBeside, ...]:
         """Files that are asked beside the library; no knob, for a door alone puts them there."""
         return self._files
+
+    def with_method(self, **changed: Any) -> Context:
+        """Return the same knobs with other settings of the method."""
+        return self.model_copy(update={"method": self.method.model_copy(update=changed)})
 
     def with_files(self, files: Iterable[FileBeside]) -> Context:
         """Return the same knobs with files that came with the question."""

@@ -93,7 +93,7 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
     for row in found:
         key = (str(row["corpus"]), row["query"])
         ranking = list(zip(row["ids"], row["scores"], strict=True))
-        if context.method.fusion != "scores":  # cosines of what the words found are no ranks of a list
+        if not context.method.by_scores:  # cosines of what the words found are no ranks of a list
             ranking = ranking[: context.method.pool]
         lists = groups.setdefault(key, [])
         if row["kind"] == "visual":

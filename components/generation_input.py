@@ -14,11 +14,10 @@ class GenerationInput:
     """What a writer writes from.
 
     Attributes:
-        question: question of the turn, without the answers that it states to choose from.
+        question: question of the turn.
         strips: what is known, recalled passages last.
         rows: evidence of the turn, by id.
         turn: the question as it was asked, without what condensing put in front of it.
-        choices: answers to choose from.
         searched: something was to be searched.
         chunks: ids of the clips that are read beside the strips, in the order of their chunks.
         reply: the answer of the reasoning turn, where there is one.
@@ -29,7 +28,6 @@ class GenerationInput:
     question: str
     strips: Sequence[Strip]
     rows: Mapping[str, Evidence]
-    choices: tuple[str, ...]
     searched: bool
     chunks: Sequence[str] = ()
     reply: Reply | None = None

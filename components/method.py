@@ -26,6 +26,12 @@ Preset = Literal[
 Form = Literal["own", "universal-rag", "rag-fusion", "rag-fusion-seed", "crag", "auto-rag", "video-rag"]
 
 
+_SCORED = {
+    "words": "a few words: the name, number or phrase alone, no sentence around it",
+    "letter": "the letter of the one best option alone, even if you are not sure",
+}
+
+
 class Method(BaseModel):
     """What a paper fixed and measured; a preset or an evaluation sets it, hardly ever a user."""
 
@@ -37,17 +43,15 @@ class Method(BaseModel):
             "Whose prompts and constants a run has: ours, with citations, or those of a paper, without."
         ),
     )
-    granularity: Literal["fine", "modality"] = Field(
-        "fine",
-        description=(
-            "Tell paragraph from document and clip from video, or search both of a modality (four labels)."
-        ),
+    answer: Literal["sentences", "words", "letter"] = Field(
+        "sentences",
+        description="Form in which a question set scores answers: sentences, a few words, or an option's letter.",
     )
-    fusion: Literal["scores", "rrf", "dense"] = Field(
-        "scores",
+    fusion: Literal["reranked", "scores", "rrf", "dense"] = Field(
+        "reranked",
         description=(
             "How dense and lexical lists are joined: by standardised scores or by ranks; dense takes the "
-            "cosines alone."
+            "cosines alone. reranked takes scores, and the reranker then orders the best."
         ),
     )
     pool: int = Field(50, ge=1, le=500, description="Candidates per list before fusion and reranking.")
@@ -73,6 +77,9 @@ class Method(BaseModel):
     turn_passages: int = Field(
         10, ge=1, le=20, description="New passages that the reasoning model is shown per round."
     )
+    recalls: int = Field(
+        0, ge=0, le=10, description="Passages the chat model may write from memory (Auto-RAG E)."
+    )
     turn_tokens: int = Field(16_000, ge=1000, le=1_000_000, description="Tokens its conversation may take.")
     channels: tuple[Literal["chunk", "entity", "visual", "speech"], ...] = Field(
         ("visual", "speech"), description="Ways into the recordings that are asked (VideoRAG)."
@@ -83,6 +90,21 @@ class Method(BaseModel):
         le=100_000,
         description="Tokens of transcript around the nearest clips for the writer (VideoRAG).",
     )
+
+    @property
+    def scored(self) -> str:
+        """What a writer is asked for where a question set scores a few words or a letter; "" for sentences."""
+        return _SCORED.get(self.answer, "")
+
+    @property
+    def reranks(self) -> bool:
+        """Whether a reranker orders the pool."""
+        return self.fusion == "reranked"
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether lists are joined by standardised scores."""
+        return self.fusion in ("reranked", "scores")
 
     @property
     def phrasing(self) -> Literal["diverse", "seed", "article"]:
@@ -166,8 +188,9 @@ def published_of(name: str) -> Mapping[str, str]:
 
 
 def spelled(name: str) -> str:
-    """Return the name of a preset as its file has it: the papers write “AutoRAG” and “Auto-RAG”."""
-    return _JOINED.sub(r"\1-\2", name.lower())
+    """Return the name of a preset as its file has it: papers write “AutoRAG” and “Auto-RAG”; `crag` is `crag-paper`."""
+    plain = _JOINED.sub(r"\1-\2", name.lower())
+    return f"{plain}-paper" if f"{plain}-paper" in PRESETS else plain
 
 
 def graph_of(preset: str) -> str:

@@ -153,7 +153,7 @@ def evidence_of(item: Item, query: str, hop: int, score: float, relevance: float
         "origin": "library",
         "title": heading_title(item),
         "text": (heads + item.text[start:end])[:TEXT_LIMIT],
-        "locator": item.locate(start, end) if (start, end) != (0, len(item.text)) else item.locator,
+        "locator": item.locate(start, end) if (start, end) != (0, len(item.text)) else item.place,
         "query": query,
         "hop": hop,
         "score": round(float(score), 4),

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
-from string import ascii_uppercase
 
 from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.ask_on import next_queries
-from ragweave.components.choices import offered
 from ragweave.components.conversation import Round, conversation, rounds
 from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.look import unlooked
@@ -75,7 +73,7 @@ async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
     """
     past = rounds(known, run.context.method.turn_passages)
     published, budget = run.context.method.form == "auto-rag", run.context.method.turn_tokens
-    opening = told(run, known.question, [] if published else await (await run.library()).languages())
+    opening = told(run, [] if published else await (await run.library()).languages())
     messages = conversation(known.question, past, budget, opening, run.context.sentences, published)
     pictures = await _frames(run, known, past)
     messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
@@ -87,8 +85,6 @@ async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
         messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{ends}")]
     turn: ModelTurn | None = None
     answering = Answering(known.tell, [i for r in past for i in r.shown], run.context.longest)
-    if offered(run.context, known.question)[1]:
-        answering.tell = None
     for _ in range(2):
         reply = await _reply(run, messages, pictures, answering)
         turn = read_turn(reply, needs=published and not last)
@@ -158,15 +154,11 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def told(run: RunContext, question: str, languages: Sequence[str]) -> str:
+def told(run: RunContext, languages: Sequence[str]) -> str:
     """Return what stands before the question: the day, the languages held, the form of the answer."""
     lines = [f"Today is {today()}.", ABOUT_FILES] if run.context.method.form != "auto-rag" else []
     if len(languages) > 1:
         lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
-    if options := offered(run.context, question)[1]:
-        lettered = [f"{a}. {' '.join(o.split())}" for a, o in zip(ascii_uppercase, options, strict=False)]
-        lines.append("Choose one answer; the final answer is its letter alone.")
-        lines += lettered if run.context.choices else []
-    elif run.context.answer_form == "short":
-        lines.append("Answer in a few words: the name, number or phrase alone.")
+    if run.context.method.scored:
+        lines.append(f"The answer is {run.context.method.scored}.")
     return "".join(f"{line}\n" for line in lines)

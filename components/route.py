@@ -62,7 +62,7 @@ async def locally(run: RunContext, query: str, held: Collection[Label]) -> Route
     # The head takes two milliseconds: a hop to a thread saves little.
     allowed = alone and none_allowed(run)
     chosen, confidence = best(router.predict(query), held, run.context, none_allowed=allowed)
-    if len(router.modalities(held)) > 1 and run.context.route_by != "hard" and not alone:
+    if len(router.modalities(held)) > 1 and not alone:
         everything = sorted(labels([*confidence]), key=lambda c: -confidence[c])
         return Routed(everything, confidence, "the question does not tell what holds its answer")
     why = "so the question reads" if chosen else "the library holds nothing"
@@ -87,8 +87,6 @@ async def by_model(run: RunContext, query: str, held: Collection[Label]) -> Rout
     if label is None:
         return None
     named = label.split("+")
-    if run.context.method.granularity == "modality":
-        named = [c for name in named for group in router.modalities(able) if name in group for c in group]
     return Routed(labels(named), dict.fromkeys(named, 1.0), "so the language model reads the question")
 
 
@@ -145,10 +143,7 @@ def none_allowed(run: RunContext) -> bool:
 def best(
     probabilities: Mapping[str, float], held: Collection[Label], context: Context, *, none_allowed: bool
 ) -> tuple[list[Label], dict[str, float]]:
-    """Mask what is not held and take the best label, or the best two if it is not sure (as published: one).
-
-    If the run does not tell granularities apart, the label of a medium stands for all its corpora.
-    """
+    """Mask what is not held and take the best label, or the best two if it is not sure (as published: one)."""
     corpora: list[Label] = [c for c in CORPORA if c in held]
     # A trained router may know fewer labels than the library has corpora.
     given: dict[str, float] = {
@@ -156,13 +151,9 @@ def best(
     }
     total = sum(given.values()) or 1.0
     confidence = {c: round(p / total, 3) for c, p in given.items()}
-    groups: dict[str, tuple[str, ...]] = {c: (c,) for c in given}
-    if context.method.granularity == "modality":
-        groups = {group[0]: group for group in router.modalities(list(given))}
-        given = {name: sum(given[c] for c in group) for name, group in groups.items()}
     second_below = 0.0 if as_published(context) else router.SECOND_BELOW
     chosen = router.choose(given, set(held), second_below, none_allowed)
-    return labels([c for name in chosen for c in groups[name]]), confidence
+    return labels(chosen), confidence
 
 
 def labels(names: Collection[str]) -> list[Label]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -35,12 +36,15 @@ class TurnState:
         down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of
             them, and web searches that do not answer; the rest of the turn asks none again.
         blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
+        scopes: what may be searched, and what cannot be found, by what was named; read from the library once.
     """
 
     meter: Meter
     library: Library | None = None
     down: set[str] = field(default_factory=set)
     blind: set[tuple[str, str]] = field(default_factory=set)
+    scopes: dict[tuple[Any, ...], tuple[Scope | None, list[str]]] = field(default_factory=dict)
+    scoping: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class RunContext:
@@ -198,7 +202,12 @@ async def searched_within(run: RunContext) -> Scope | None:
 async def _scope(run: RunContext) -> tuple[Scope | None, list[str]]:
     """Return what the run may search with its seconds, None if there is nothing, and what cannot be found."""
     context = run.context
-    scope, notes = await scope_of(await run.library(), context.sources, context.videos, context.collection)
+    named = (context.sources, context.collection)
+    turn, library = run.turn, await run.library()
+    async with turn.scoping:  # the corpora are searched side by side
+        if named not in turn.scopes:
+            turn.scopes[named] = await scope_of(library, *named)
+    scope, notes = turn.scopes[named]
     return scope and replace(scope, start=context.from_time, end=context.to_time), notes
 
 

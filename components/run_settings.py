@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
@@ -19,42 +19,72 @@ class RunSettings(Settings):
     """What the commands and the server use where a request does not say."""
 
     library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
-    mode: Literal["auto", "extractive", "llm"] = Field(
-        "auto",
+    knobs: str = Field(
+        "",
         description=(
-            "extractive quotes the closest passages, llm has the chat model write, "
-            "auto is llm where one is configured."
+            "Knobs of [one run](#one-run) where a request does not set them, as `web=ask effort=high`; "
+            "`graph=NAME` names the graph."
         ),
     )
-    web: Literal["off", "ask", "auto"] = Field(
-        "off", description="Web search: never, after consent, or when needed."
-    )
-    graph: str = Field(
-        "agent", description="Graph that answers: one of the names that `ragweave graph` lists."
-    )
+
+    @property
+    def graph(self) -> str:
+        """Graph that answers where a request names none."""
+        return str(values_of(self.knobs.split()).get("graph", "agent"))
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Knobs of a run where a request does not set them."""
+        values = values_of(self.knobs.split())
+        values.pop("graph", None)
+        return values
 
 
 @lru_cache(maxsize=1)
 def run_settings() -> RunSettings:
-    """Return the settings of this process, read once; an InputError names a variable that cannot be used."""
-    return read_settings(RunSettings)
+    """Return the settings of this process, read once.
+
+    Raises:
+        InputError: a variable holds a value that cannot be used; names the variable.
+    """
+    settings = read_settings(RunSettings)
+    if settings.knobs:
+        from ragweave.components.context import Context
+
+        try:
+            Context.model_validate(settings.defaults)
+        except InputError as error:
+            raise InputError(f"RAGWEAVE_KNOBS cannot be used: {error.what}", error.remedy) from None
+    return settings
 
 
-def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
-    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
+def values_of(pairs: Sequence[str], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the knobs that `KEY=VALUE` pairs set, over those that are given.
+
+    Raises:
+        InputError: a pair is not of that form.
+    """
     from ragweave.components.context import Context
     from ragweave.components.method import Method
 
-    values = dict(given)
-    for pair in settings or []:
+    values = dict(given or {})
+    for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise InputError(f"`--set {pair}` is not of the form KEY=VALUE", "write, say, --set rerank=false")
+            raise InputError(f"`{pair}` is not of the form KEY=VALUE", "write, say, max_hops=1")
         of_method = key.startswith("method.")
         model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
         name = key.removeprefix("method.")
         field = model.model_fields.get(name)
         many = field is not None and "tuple" in str(field.annotation)
         into[name] = [v for v in value.split(",") if v] if many else value
+    return values
+
+
+def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
+    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
+    from ragweave.components.context import Context
+
+    values = values_of(settings or [], given)
     values.update({k: v for k, v in options.items() if v is not None})
     return Context.model_validate(values)

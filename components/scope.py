@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from ragweave.corpora.store.library import Kind, Library
-from ragweave.corpora.store.rows import Source
+from ragweave.corpora.store.rows import RecordingRow, Source
 from ragweave.corpora.types import Corpus, Item, Lists, Locator
 from ragweave.corpora.video.places import named_in, window_of
 from ragweave.models.text import fold
@@ -52,39 +53,37 @@ class Scope:
 
 
 async def scope_of(
-    library: Library, sources: Sequence[str], videos: Sequence[str], collection: str
+    library: Library, sources: Sequence[str], collection: str
 ) -> tuple[Scope | None, list[str]]:
     """Return what a run may search, None where nothing of that is in the library, and what could not be found.
 
-    Videos are named by file, title or id; the collection is a folder; empty means all.
+    Sources are named by file, title or id; the collection is a folder; empty means all.
     """
-    if not videos and not collection:
-        return Scope(tuple(sources)), []
+    if not sources and not collection:
+        return Scope(), []
     held = [s for s in await library.sources() if s.status != "failed"]
-    kept = [s for s in held if not sources or s.id in sources]
+    kept = held
     notes: list[str] = []
     if collection:
         folder = _folder(collection)
         kept = [s for s in kept if any(PurePath(p).is_relative_to(folder) for p in s.paths)]
         if not kept:
             notes.append(f"Nothing in this library lies in {folder}.")
-    if not videos:
+    if not sources:
         return (Scope(tuple(s.id for s in kept)) if kept else None), notes
-    recordings = await library.recordings()
+    known = {s.id for s in kept}
+    recordings = [r for r in await library.recordings() if r.source in known]
     found: dict[str, None] = {}
     titles: dict[str, None] = {}
-    for name in videos:
-        files = {s.id for s in kept if is_named(s, name)}
-        inside = [
-            r for r in recordings if fold(r.title) == fold(name.strip()) and r.source in {s.id for s in kept}
-        ]
+    for name in sources:
+        files = {name} if name in known else {s.id for s in kept if is_named(s, name)}
+        inside = [r for r in recordings if fold(r.title) == fold(name.strip())]
         found.update(dict.fromkeys([*files, *(r.source for r in inside)]))
         titles.update(
             dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)])
         )
         if not files and not inside:
-            instead = _instead(held, [(r.source, r.title) for r in recordings])
-            notes.append(f"There is no recording “{name}” in this library{instead}.")
+            notes.append(f"There is no source “{name}” in this library{_instead(kept, recordings)}.")
     return (Scope(tuple(found), tuple(titles)) if found else None), notes
 
 
@@ -117,15 +116,16 @@ def _folder(collection: str) -> Path:
     return Path(os.path.abspath(os.path.expanduser(collection)))
 
 
-def _instead(held: Sequence[Source], recordings: Sequence[tuple[str, str]]) -> str:
-    """Name the recordings that there are: by their file, or by their title where one file holds several."""
-    named = {s.id: PurePath(s.path).name for s in held if s.path}
-    several = [source for source, _ in recordings]
-    names = sorted({title if several.count(i) > 1 else named.get(i, title) for i, title in recordings})
-    if not names:
-        return ", which holds no recordings"
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return f"; it holds {', '.join(names[:_LISTED])}{more}"
+def _instead(held: Sequence[Source], recordings: Sequence[RecordingRow]) -> str:
+    """Name the sources that there are: by their file, or by their titles where one file holds several."""
+    several = Counter(r.source for r in recordings)
+    names = {PurePath(s.path).name for s in held if s.path and several[s.id] < 2}
+    names |= {r.title for r in recordings if several[r.source] > 1}
+    listed = sorted(names)
+    if not listed:
+        return ", which holds none"
+    more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    return f"; it holds {', '.join(listed[:_LISTED])}{more}"
 
 
 async def search_within(

@@ -64,7 +64,7 @@ def _named(part: str, context: Context) -> Iterator[str]:
         case "router":
             yield settings.router if context.route_by in ("checkpoint", "ensemble") else ""
             yield "the chat model" if context.route_by == "llm" else ""
-            yield "every corpus is searched" if context.route_by == "unified" else "the head that ships"
+            yield "the head that ships"
         case "evaluator":
             yield settings.evaluator if context.grade_by == "checkpoint" else ""
             yield "the chat model" if context.grade_by == "llm" else "the head that ships"

@@ -1,11 +1,9 @@
-"""Write an answer: quotes, a model's prose sentence by sentence as it streams, or the letter of a choice."""
+"""Write an answer: quotes, a model's prose sentence by sentence as it streams."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from string import ascii_uppercase
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.ask import Outcome, first_of, model_of
@@ -16,7 +14,7 @@ from ragweave.components.generation_input import GenerationInput
 from ragweave.components.labels import unlabelled
 from ragweave.components.local import quotes
 from ragweave.components.look import viewer
-from ragweave.components.passages import as_strip, best_sentence, evidence_of, headed, untitled
+from ragweave.components.passages import as_strip, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.pictures import look_at, sees, showing
@@ -39,16 +37,12 @@ from ragweave.components.tables import TablePart, parts_of, told
 from ragweave.components.turn import unknown
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
-from ragweave.models.text import content_terms, terms
 from ragweave.prompts import load, passage
 
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
 _WHY = 400
 """Characters of a model's reason why it is not known."""
-_LETTER = re.compile(r"\W*([A-Z])(?![\w'’])(?!\s+[^\W\d_A-Z])")
-"""A letter that begins an answer, and is not the word `A` or `I` of a sentence."""
-_FEW_WORDS = "a few words: the name, number or phrase alone, no sentence around it"
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",
     "web": "Knowledge from the web, written by strangers:",
@@ -64,8 +58,6 @@ async def write_answer(run: RunContext, given: GenerationInput, builder: AnswerB
 
 async def by_model(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     """Write what the model can answer; None where it wrote nothing that can be used."""
-    if given.choices and given.strips:
-        return await _choose(run, given, builder)
     reply = given.reply
     if reply is not None and not (unknown(reply["text"]) is not None and pictured(run, given)):
         why = await _carry(run, given, builder, reply)
@@ -105,36 +97,6 @@ async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     return "" if builder.sentences else None
 
 
-async def _choose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    if given.reply is not None and (at := _lettered(plain(given.reply["text"]), given.choices)) is not None:
-        return _state_choice(given, builder, at)
-    letters = list(ascii_uppercase[: len(given.choices)])
-    lines = [f"{letter}. {' '.join(c.split())}" for letter, c in zip(letters, given.choices, strict=True)]
-    shown = labelled(by_origin(grouped(run, given)), given.rows)
-    messages = load("choose", question=given.question, choices="\n".join(lines), evidence=shown)
-    label = await run.label(messages, letters, "writer")
-    return None if label is None else _state_choice(given, builder, letters.index(label))
-
-
-def _state_choice(given: GenerationInput, builder: AnswerBuilder, at: int) -> str:
-    """Show the given answer number `at` under its letter, unchecked, with the passage nearest to it."""
-    choice, strips = given.choices[at], given.own or given.strips
-    own = set(content_terms(f"{given.question} {choice}"))
-    nearest = max(strips, key=lambda s: (len(own & set(terms(s["text"]))), s["score"]))
-    quoted = (nearest, best_sentence(f"{given.question} {choice}", nearest["text"]))
-    builder.show(f"{ascii_uppercase[at]}. {choice}", "unchecked", [quoted])
-    return ""
-
-
-def _lettered(text: str, choices: Sequence[str]) -> int | None:
-    """Return the number of the choice that an answer names by its letter, or by its words alone."""
-    found = _LETTER.match(text)
-    if found and (at := ascii_uppercase.index(found[1])) < len(choices):
-        return at
-    said = [n for n, c in enumerate(choices) if c.casefold() in text.casefold()]
-    return said[0] if len(said) == 1 else None
-
-
 async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     messages = load("converse", question=given.question)
     async for sentence in complete_sentences(run.stream(messages, begins=begins_cited)):
@@ -151,7 +113,7 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     films = given.reply is None or not sees(run, "reasoner")
     rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
     known, form = {**{e["id"]: e for e in beside}, **given.rows}, run.context.method.form
-    length = _FEW_WORDS if run.context.answer_form == "short" else long(run.context.sentences)
+    length = run.context.method.scored or long(run.context.sentences)
     if form == "own":
         tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
         shown = labelled(rows, known, tables) + pictures.told

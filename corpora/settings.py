@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
+from urllib.parse import parse_qsl
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -29,22 +31,18 @@ class CorporaSettings(Settings):
     chroma_url: str = Field(
         "",
         pattern="^(https?://.+)?$",
-        description="Address of a Chroma server for the indexes of vectors; empty keeps them under HOME.",
+        description=(
+            "Address of a Chroma server for the indexes of vectors, with `?tenant=NAME&database=NAME` where "
+            "they are not its default ones; empty keeps them under HOME."
+        ),
     )
     chroma_token: SecretStr = Field(SecretStr(""), description="Key that the Chroma server asks for.")
-    chroma_tenant: str = Field("default_tenant", min_length=1, description="Tenant in the Chroma server.")
-    chroma_database: str = Field(
-        "default_database", min_length=1, description="Database in the Chroma server."
-    )
     ray: str = Field(
         "",
         description=(
-            "Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process."
+            "Ray cluster whose nodes read files: `auto`, `HOST:PORT` or `local`; empty: this process. Each "
+            "actor takes a CPU and no GPU, or what `auto?cpus=2&gpus=0.25` says."
         ),
-    )
-    ray_cpus: float = Field(1.0, gt=0, description="CPUs of the Ray cluster for each actor.")
-    ray_gpus: float = Field(
-        0.0, ge=0, description="GPUs of the Ray cluster for each actor, or a part of one, as 0.25."
     )
     parse_workers: int = Field(
         0, ge=0, le=64, description="Processes that read files; 0 leaves one core free."
@@ -92,6 +90,42 @@ class CorporaSettings(Settings):
             raise ValueError("must start with postgresql+psycopg://")
         return value
 
+    @field_validator("ray", mode="after")
+    @classmethod
+    def _shares(cls, value: str) -> str:
+        shares = _query(value, ("cpus", "gpus"))
+        try:
+            usable = float(shares.get("cpus", 1)) > 0 and float(shares.get("gpus", 0)) >= 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise ValueError("must say more than 0 cpus and a number of gpus, as auto?cpus=2&gpus=0.25")
+        return value
+
+    @field_validator("chroma_url", mode="after")
+    @classmethod
+    def _place(cls, value: str) -> str:
+        _query(value, ("tenant", "database"))
+        return value
+
+    @property
+    def ray_address(self) -> str:
+        """Address of the Ray cluster, or ""."""
+        return self.ray.partition("?")[0]
+
+    @property
+    def ray_shares(self) -> tuple[float, float]:
+        """CPUs and GPUs of the Ray cluster for each actor."""
+        shares = _query(self.ray, ("cpus", "gpus"))
+        return float(shares.get("cpus", 1)), float(shares.get("gpus", 0))
+
+    @property
+    def chroma(self) -> tuple[str, str, str]:
+        """Address of the Chroma server, or "", its tenant and its database."""
+        named = _query(self.chroma_url, ("tenant", "database"))
+        tenant, database = named.get("tenant", "default_tenant"), named.get("database", "default_database")
+        return self.chroma_url.partition("?")[0].rstrip("/"), tenant, database
+
     @property
     def database(self) -> str:
         """Address of the PostgreSQL server, or ""."""
@@ -106,6 +140,14 @@ class CorporaSettings(Settings):
     def home(self) -> Path:
         """Folder that holds every library: the catalog, the vectors and the locks."""
         return model_settings().home
+
+
+def _query(address: str, known: Collection[str]) -> dict[str, str]:
+    """Return what follows `?` in an address; a ValueError if it names something else than is known."""
+    named = dict(parse_qsl(address.partition("?")[2]))
+    if unknown := sorted(named.keys() - {*known}):
+        raise ValueError(f"says {unknown[0]}, which is none of {', '.join(known)}")
+    return named
 
 
 @lru_cache(maxsize=1)

@@ -173,6 +173,16 @@ class Item:
             found["doubtful"] = True
         return found
 
+    @property
+    def place(self) -> Locator:
+        """Where the item lies; a clip in which somebody speaks begins and ends with what is said."""
+        opens, closes = self.part("transcript")
+        times = [s.time for s in self.spans if s.time and opens <= s.start < closes]
+        if self.corpus != "clip" or not times:
+            return self.locator
+        first, last = min(a for a, _ in times), max(b for _, b in times)
+        return Locator(**{**self.locator, **self.during(first, last)})
+
     def part(self, name: str) -> tuple[int, int]:
         """Return [start, end) of a part of a clip's text; an item that names no parts is all speech."""
         parts = self.meta.get("parts")

@@ -23,7 +23,7 @@ _INTRO = """# Configuration
 `make docs` writes every table of this page from the code. Ragweave reads variables from the environment and from a
 `.env` file in the working folder or of your own settings, which `ragweave setup` writes; the first of them wins. Keys
 and addresses belong there, never into the knobs of a run. With `_FILE` behind its name, a variable of the environment
-holds the path of a file with the value.
+holds the path of a file with the value. A command names the `RAGWEAVE_` variables that it does not know.
 """
 
 

@@ -108,7 +108,7 @@ async def measure(
     for a, each in zip(asked, found, strict=True):
         pool = fused(ranked_lists("image", a.query, each), a.query, context)
         ids = [i for i, _ in pool]
-        if context.rerank:
+        if context.method.reranks:
             (rows,), _ = await score_pools(library, a.query, [pool], context, 1)
             best = [e["id"] for e in rows]
             ids = [*best, *(i for i in ids if i not in set(best))]

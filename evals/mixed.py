@@ -21,8 +21,9 @@ from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
 from ragweave.evals.bootstrap import Interval, interval, paired
 from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import MixedQuestion
+from ragweave.evals.routes import Choose, every, head_alone, with_route
 from ragweave.evals.runner import Row, Runner
-from ragweave.graphs.search import graph as search
+from ragweave.graphs.search import build
 from ragweave.models.errors import InputError
 
 DEPTH = 5
@@ -90,12 +91,19 @@ class MixedBench:
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
         self.base = {**context.model_dump(exclude_unset=True), "library": library.name}
+        self._graphs: dict[Choose | None, Any] = {None: build().compile()}
+        for choose in (head_alone, every):
+            self._graphs[choose] = with_route(build(), choose).compile()
 
-    async def routed(self, question: str, **knobs: Any) -> tuple[list[str], list[str], float]:
+    async def routed(
+        self, question: str, by: Choose | None = None, **knobs: Any
+    ) -> tuple[list[str], list[str], float]:
         """Return the rows found, the corpora searched, and milliseconds of CPU, as the graph does it.
 
-        Nothing that another way has read of the question is kept.
+        `by` sets a choice of corpora in the place of the router. Nothing that another way has read of the
+        question is kept.
         """
+        search = self._graphs[by]
         began = time.process_time()
         sent: Any = {"messages": [("human", question)]}
         context = Context(**{**self.base, **knobs, "top_k": DEPTH})
@@ -125,8 +133,8 @@ class MixedBench:
 
         found, corpora, ms = await self.routed(q.text)
         out = {ROUTED: way(found, corpora, ms)}
-        for name, by in ((HARD, "hard"), (UNIFIED, "unified")):
-            out[name] = way(*await self.routed(q.text, route_by=by))
+        for name, by in ((HARD, head_alone), (UNIFIED, every)):
+            out[name] = way(*await self.routed(q.text, by))
         out[ORACLE] = way(*await self.routed(q.text, corpora=(q.corpus,), route_by="local"))
         found, ms = await self.plain(q.text, held)
         out[RRF] = way(found, held, ms)

@@ -77,7 +77,7 @@ async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Upd
     found = [
         row for row in state.get("found", []) if row["kind"] == "dense" and row["query"] == state["query"]
     ]
-    context = Context.of(runtime).model_copy(update={"rerank": False, "recency": "off"})
+    context = Context.of(runtime).model_copy(update={"recency": "off"}).with_method(fusion="scores")
     return await node(State(**{**state, "found": found}), runtime.override(context=context))
 
 

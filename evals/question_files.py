@@ -17,7 +17,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from ragweave.components.choices import options_of
+from ragweave.evals.bench.options import options_of
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import letter
 from ragweave.models.errors import InputError

@@ -120,7 +120,7 @@ async def ranking(library: Library, query: str, method: Method) -> list[str]:
     if method == "lexical":
         return [h.id for h in lists.lexical]
     context = Context.model_validate(
-        {"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "scores"}}
+        {"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "reranked"}}
     )
     joined = fused(ranked_lists("paragraph", query, lists), query, context)
     if method in {"hybrid", "rrf"}:

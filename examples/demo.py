@@ -1,7 +1,7 @@
 """Index the example library into a throw-away home and ask it seven questions, with the commands a person would type.
 
 Run `make demo`. It needs no key and no language model: the answers are quotes of the closest passages. With
-RAGWEAVE_MODE=auto a configured chat model writes them.
+RAGWEAVE_KNOBS=mode=auto a configured chat model writes them.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ def run() -> int:
     for name in [
         n
         for n in os.environ
-        if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_MODE", "RAGWEAVE_CHAT"))
+        if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_KNOBS", "RAGWEAVE_CHAT"))
     ]:
         del os.environ[name]
     os.environ["RAGWEAVE_HOME"] = str(HOME)
     os.environ["RAGWEAVE_LIBRARY"] = "default"
-    os.environ.setdefault("RAGWEAVE_MODE", "extractive")
+    os.environ.setdefault("RAGWEAVE_KNOBS", "mode=extractive")
     os.chdir(ROOT)
     fine = show("A small library: nine files", ["index", "examples/library"], 0, ["9 files"])
     fine &= show(

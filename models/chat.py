@@ -213,7 +213,9 @@ class Chat:
         self._whole(reply)
         if reply.cut:
             cut = f"the reply of {self.name} at {self.host} was cut off after {reply.usage(0)[1]:,} tokens"
-            raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit")
+            raise ReplyCut(cut, "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit").named(
+                "reply_at_cut_off", name=self.name, host=self.host, usage=f"{reply.usage(0)[1]:,}"
+            )
         read = without_thoughts(reply.text)
         await self._cache.put(asked, "text", reply, read, good(read))
 
@@ -242,7 +244,9 @@ class Chat:
         """Raise ReplyCut of a reply that its server stopped within."""
         if why := reply.stopped:
             stopped = f"{self.name} at {self.host} was stopped within its reply ({clip(why, 40)})"
-            raise ReplyCut(stopped, "ask in other words, or use another model")
+            raise ReplyCut(stopped, "ask in other words, or use another model").named(
+                "at_stopped_within_reply", name=self.name, host=self.host, clip=clip(why, 40)
+            )
 
     async def _read(
         self, reply: ChatReply, asked: ModelRequest, ready: Callable[[str], bool]
@@ -270,7 +274,7 @@ class Chat:
                 if reply.shown and is_transient(exc) and not failures.is_silence(exc):
                     raise ModelTransient(
                         f"the reply of {self.name} at {self.host} broke off", "ask again"
-                    ) from exc
+                    ).named("reply_at_broke_off", name=self.name, host=self.host) from exc
                 most = self._prompts.reply_tokens
                 if not reply.shown and (second := at.second_way(exc, most, reply.begun)):
                     taken.append(second)
@@ -377,7 +381,7 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     if name and name not in settings.writers:
         raise InputError(
             f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}"
-        )
+        ).named("no_chat_model_here", name=name, join=", ".join(settings.writers))
     return _served(role, settings.endpoint(role, name), settings)
 
 

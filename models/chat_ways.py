@@ -21,7 +21,9 @@ _NAMED = {
     "counted": re.compile(r"stream_options|include_usage", re.I),
     "streamed": re.compile(r"\bstream(?:ing|ed)?\b(?!_)", re.I),
     "system": re.compile(
-        r"\bsystem\b|\bdeveloper (?:role|message|prompt|instruction)|\broles? must alternate", re.I
+        r"\bsystem\b|\bdeveloper (?:role|message|prompt|instruction)|\broles? must alternate"
+        r"|\brole\b[^.]{0,60}\buser\b|\buser\b[^.]{0,20}\bassistant\b[^.]{0,20}\broles?\b|\bfirst message\b",
+        re.I,
     ),
     "tempered": re.compile(r"\btemperature\b", re.I),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 
 class RagweaveError(RuntimeError):
     """Base of every error Ragweave raises on purpose.
@@ -12,14 +14,24 @@ class RagweaveError(RuntimeError):
     """
 
     code = "error"
+    """Kind of the error."""
     status = 400
     """HTTP status a server answers with."""
+    key = ""
+    """Name of the sentence in the catalogues of the page, `error.KEY`; "" if they have none."""
 
     def __init__(self, what: str, remedy: str = "") -> None:
         self.what = what.rstrip(".")
         self.remedy = remedy.rstrip(".")
         advice = f" {self.remedy[0].upper()}{self.remedy[1:]}." if self.remedy else ""
+        self.values: dict[str, Any] = {}
         super().__init__(f"{self.what}.{advice}")
+
+    def named(self, key: str, **values: Any) -> Self:
+        """Name the sentence, so that a page shows it in the language of its reader, with these values in it."""
+        self.key = key
+        self.values = {name: v if isinstance(v, int | float) else str(v) for name, v in values.items()}
+        return self
 
 
 class InputError(RagweaveError):

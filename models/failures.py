@@ -42,7 +42,8 @@ _TOO_LONG = re.compile(
     rf"|(?:too (?:long|large|many|big)|exceed\w*)[^.]{{0,80}}?\b{_SUBJECT}\b"
     rf"|\b{_SUBJECT}\b[^.]{{0,80}}?(?:greater|less|fewer|more|larger|longer) than"
     r"[^.]{0,40}(?:\d{3}|context|maximum)"
-    rf"|reduce (?:the |your )?(?:length|size|{_SUBJECT})|tokens[`'\" +\w]{{0,30}}must be <",
+    rf"|reduce (?:the |your )?(?:length|size|{_SUBJECT})|tokens[`'\" +\w]{{0,30}}must be <"
+    r"|\binput length should be|超长|过长|太长",
     re.I,
 )
 """How servers say that a prompt is too long for its model; the wording differs, what it names does not."""
@@ -105,8 +106,8 @@ def loading(what: str, extra: str, hint: str = "check the name and the network")
     except Exception as exc:
         if model_settings().offline:
             hint = "unset RAGWEAVE_OFFLINE once to download it"
-        raise ModelError(
-            f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint
+        raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint).named(
+            "cannot_loaded", what=what, name=type(exc).__name__, clip=clip(str(exc), 200)
         ) from exc
 
 
@@ -155,45 +156,67 @@ def explain(exc: Exception, name: str, host: str, setting: str = "CHAT", waited:
     passes = is_transient(refusal)
     if is_too_long(exc):
         told = f"the prompt is longer than {where} can read"
-        return ModelError(told, "use a model with a longer context, or lower top_k, strips and max_hops")
+        remedy = "use a model with a longer context, or lower top_k, strips and max_hops"
+        return ModelError(told, remedy).named("prompt_too_long", where=where)
     if status in (401, 403):
-        return ModelError(f"{host} refused the key ({status})", f"set {env}_KEY to a key that may use {name}")
+        return ModelError(
+            f"{host} refused the key ({status})", f"set {env}_KEY to a key that may use {name}"
+        ).named("refused_key", host=host, status=status, env=env, name=name)
     if status == 404:
         told = (
             f"check {env}, and that {env}_URL ends where the server's OpenAI-compatible API begins, usually"
             " in /v1"
         )
-        return ModelError(f"{host} does not know the model {name} (404)", told)
+        return ModelError(f"{host} does not know the model {name} (404)", told).named(
+            "unknown_model", host=host, name=name, env=env
+        )
     if status == 429 and passes:
         return ModelTransient(
             f"{host} is limiting requests (429)", "wait a little, or lower RAGWEAVE_CHAT_WIDTH"
-        )
+        ).named("limiting_requests", host=host)
     if status == 429:
         told = f"the account at {host} has no credit left (429)"
-        return ModelError(told, f"top it up, or set {env} to another model")
+        return ModelError(told, f"top it up, or set {env} to another model").named(
+            "no_credit", host=host, env=env
+        )
     if status is not None and status >= 500:
         return ModelTransient(
             f"{where} failed with status {status}", "look at the server's log, or try again later"
-        )
+        ).named("failed_with_status", where=where, status=status)
     if status is not None and status >= 400:
-        return ModelError(f"{where} refused the request ({status}): {text}", f"check {env} and the server")
+        return ModelError(
+            f"{where} refused the request ({status}): {text}", f"check {env} and the server"
+        ).named("refused_request", where=where, status=status, text=text, env=env)
     if is_silence(exc):
-        told = f"{where} gave no answer within {waited:.{0 if waited >= 1 else 1}f} s"
-        return ModelTransient(told, "raise RAGWEAVE_CHAT_TIMEOUT, or use a faster model")
+        seconds = f"{waited:.{0 if waited >= 1 else 1}f}"
+        told = f"{where} gave no answer within {seconds} s"
+        return ModelTransient(told, "raise RAGWEAVE_CHAT_TIMEOUT, or use a faster model").named(
+            "no_answer", where=where, seconds=seconds
+        )
     if isinstance(exc, Unfinished):
         return ModelTransient(f"{where} {text}", f"ask again, or set {env} to a model that answers in words")
     if passes:
         told = f"the server of {name} at {host} cannot be reached or dropped the connection"
-        return ModelTransient(told, f"start it, or correct {env}_URL")
+        return ModelTransient(told, f"start it, or correct {env}_URL").named(
+            "model_server_away", name=name, host=host, env=env
+        )
     if isinstance(exc, ImportError):
         advice = f"install it, or serve the model over an OpenAI-compatible address and set {env}_URL"
-        return ModelError(f"{name} needs a package that is not installed: {text}", advice)
+        return ModelError(f"{name} needs a package that is not installed: {text}", advice).named(
+            "package_missing", name=name, text=text, env=env
+        )
     if re.search(r"api[_ -]?key", text, re.I):
-        return ModelError(f"there is no key for {where}", f"set {env}_KEY, or the provider's own variable")
+        return ModelError(
+            f"there is no key for {where}", f"set {env}_KEY, or the provider's own variable"
+        ).named("no_key_for", where=where, env=env)
     if isinstance(exc, _NOT_A_REPLY) or type(exc).__name__ == "APIResponseValidationError":
         advice = f"check that {env}_URL is the address of an OpenAI-compatible API, usually ending in /v1"
-        return ModelError(f"{host} sent something that is not a reply of a language model", advice)
-    return ModelError(f"{where} failed: {type(exc).__name__}: {text}", f"check {env}")
+        return ModelError(f"{host} sent something that is not a reply of a language model", advice).named(
+            "not_a_model_reply", host=host, env=env
+        )
+    return ModelError(f"{where} failed: {type(exc).__name__}: {text}", f"check {env}").named(
+        "model_failed", where=where, name=type(exc).__name__, text=text, env=env
+    )
 
 
 def endless(what: str) -> ModelTransient:

@@ -93,11 +93,11 @@ class Meter:
                 raise BudgetSpent(
                     f"the cost limit cannot be kept because {model} has no price",
                     "name its price in RAGWEAVE_RATES",
-                )
+                ).named("cost_limit_cannot_kept", model=model)
             if reason:
                 raise BudgetSpent(
                     f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less"
-                )
+                ).named("limit_reached", node=node, reason=reason)
             self._in_flight.append((node, tokens, cost))
 
     def record(self, spend: Spend) -> None:
@@ -158,7 +158,9 @@ class Meter:
     def cut_off(self, node: str) -> BudgetSpent:
         """Return the error of a call, or of the wait for one, that the time limit ended."""
         told = f"{node} was cut off by the run's limit of {self.limits.seconds:g} seconds"
-        return BudgetSpent(told, "raise the limit or ask for less")
+        return BudgetSpent(told, "raise the limit or ask for less").named(
+            "cut_off_by_run", node=node, seconds=f"{self.limits.seconds:g}"
+        )
 
     @property
     def elapsed(self) -> float:

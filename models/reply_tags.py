@@ -7,19 +7,22 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["thought", "answer", "channel", "turn", "role", "end", "special", "unknown", "text"]
 
-_NAME = r"[^\W\d][\w:.▁ -]{0,40}"
+_NAME = r"(?:0x[0-9A-Fa-f]{2}|[^\W\d][\w:.▁ -]{0,40})"
 TAG = re.compile(
     rf"<(?P<lead>[|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>][^|｜<>\n]{{0,40}})[|｜]?>"
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
-    rf"|[<＜◁⟨〈⟪](?P<close>/?)(?P<name>{_NAME})(?:\s[^<>\n]{{0,60}})?[>＞▷⟩〉⟫]"
+    rf"|[<＜◁⟨〈⟪] ?(?P<close>/?) ?(?P<name>{_NAME})(?:[ \t][^<>\n]{{0,60}})?(?P<alone>/?)[>＞▷⟩〉⟫]"
     r"|\[(?P<shut>/?)(?P<square>[^\W\d]\w{1,24})\](?!\()"
-    r"|(?P<fence>```+)|(?P<code>`[^`\n]+`)"
+    r"|(?P<fence>```+)|(?P<code>`[^`\n]{1,200}`)"
 )
 BEGUN = re.compile(
-    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]*|``+)\Z"
+    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]{0,200}|``+)\Z"
 )
 """What may become a tag or code with the text that follows."""
 LONGEST_TAG = 120
+"""Characters of a tag at most, or of the name of a channel with what ends it."""
+LONGEST_CODE = 202
+"""Characters of code within a line at most, with its two backticks."""
 _THINKS = re.compile(
     r"think|thought|reason|reflect|anal[iy][sz]|scratch|monolog|deliberat|ponder|contemplat|cogit|ruminat"
     r"|introspect|rationale|brainstorm|\bcot\b|chain|\binner\b|\bplan(?:ning)?\b"
@@ -49,17 +52,69 @@ OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
 OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
 AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start)[|｜]?>")
 _NOUNS_OF_TURNS = frozenset({"text", "sentence", "header", "turn", "box", "of"})
+_WORDS = tuple(
+    "think thought reason reflect scratch denk gedank überleg pensé pensa pense razon ragion 思 推理 考え".split()
+)
+"""How the names of thoughts begin."""
+_THOUGHT = rf"(?:{'|'.join(_WORDS)})\w{{0,12}}"
+_ANSWER = r"(?:answer|response|reply|antwort|respuesta|réponse|risposta|ответ|答案|回答)"
+_LABEL = r"[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|[*_]{2})?"
+
+
+class Phrase(NamedTuple):
+    """What opens a thought at the head of a reply, what closes it, and whether it is text if nothing does."""
+
+    opens: re.Pattern[str]
+    until: re.Pattern[str]
+    stays: bool = False
+
+
 PHRASES = (
-    (
+    Phrase(
         re.compile(r"\s*here(?:['’]s| is) my thought process:\s*", re.I),
         re.compile(r"here(?:['’]s| is) my response:\s*", re.I),
     ),
-    (re.compile(r"\s*analysis(?=[A-Z\"“])"), re.compile(r"assistant\s*final")),
+    Phrase(re.compile(r"\s*analysis(?=[A-Z\"“])"), re.compile(r"assistant\s*final")),
+    Phrase(
+        re.compile(
+            r"\s*<details\b[^<>\n]{0,80}>\s{0,9}"
+            rf"<summary>[^<>\n]{{0,40}}{_THOUGHT}[^<>\n]{{0,60}}</summary>",
+            re.I,
+        ),
+        re.compile(r"</details>", re.I),
+    ),
+    Phrase(re.compile(rf"\s*```{_THOUGHT}[ \t]{{0,3}}\n", re.I), re.compile(r"\n```[ \t]*\n")),
+    Phrase(
+        re.compile(
+            rf"\s*{_LABEL}(?:my )?{_THOUGHT}(?: process)?[ \t]{{0,3}}:?(?:[*_]{{2}})?:?[ \t]{{0,3}}\n", re.I
+        ),
+        re.compile(
+            rf"\n{_LABEL}(?:final |my )?{_ANSWER}[ \t]*(?::(?:[*_]{{2}})?|[*_]{{2}}[ \t]*:?|\n)\s*"
+            r"(?=[^\s*_]|[*_]{2}[^\s*_])",
+            re.I,
+        ),
+        stays=True,
+    ),
 )
-OPENINGS = ("analysis", "here is my thought process:", "here's my thought process:")
-"""Words in the place of tags: of Granite; and of harmony where a server has dropped its special tokens."""
-_CHANNEL = re.compile(r"\s*(?P<name>\w+)?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
-_ROLE = re.compile(r"\s*(?P<role>\w+)(?=\W)")
+
+
+def may_open(text: str) -> bool:
+    """Tell whether a head of a reply may become the opening of a thought with the text that follows."""
+    head = text.lstrip().replace("’", "'").lower()
+    if any(phrase.startswith(head) for phrase in OPENINGS):
+        return True
+    if head.startswith("<details"):
+        return "</summary>" not in head and len(head) < 240
+    if "\n" in head or len(head) > 60:
+        return False
+    rest = head.lstrip("#*_` \t").removeprefix("my ")
+    return any(word.startswith(rest) or rest.startswith(word) for word in ("my ", *_WORDS))
+
+
+OPENINGS = ("<details", "analysis", "here is my thought process:", "here's my thought process:")
+"""Words in the place of tags: of Granite, and of harmony if a server has dropped its special tokens."""
+_CHANNEL = re.compile(r"\s{0,8}(?=\S)(?P<name>\w{1,40})?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
+_ROLE = re.compile(r"\s{0,8}(?P<role>\w{1,40})(?=\W)")
 THOUGHT_LINES = ("thought\n", "thoughts\n", "thinking\n", "analysis\n")
 FORMS = {"channel": _CHANNEL, "role": _ROLE, "thought": re.compile(rf"\s*(?:{'|'.join(THOUGHT_LINES)})")}
 
@@ -79,7 +134,7 @@ def tag_of(found: re.Match[str]) -> Tag:
     words = re.findall(r"[^\W_\d]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
     lower = name.lower().replace(" ", "_")
     closes = bool(found["slash"] or found["close"] or found["shut"] or found["tail"])
-    closes = closes or (bool(piped) and re.match(r"(?:end|close|stop)\w", lower) is not None)
+    closes = closes or re.match(r"(?:end|close|stop)" + (r"\w" if piped else "_"), lower) is not None
     spaced = " ".join(words)
     if found["square"]:
         plain = spaced if name.isupper() or name.islower() else ""
@@ -96,6 +151,8 @@ def tag_of(found: re.Match[str]) -> Tag:
     if lower in _HTML:
         return Tag("text", lower, closes)
     if _THINKS.search(spaced):
+        if found["alone"]:
+            return Tag("special", lower, closes)  # a thought that is empty
         return Tag("thought", _core(words), closes)
     if ANSWERS.search(spaced):
         return Tag("answer", _core(words), closes)

@@ -105,15 +105,14 @@ class ModelSettings(Settings):
     chat: str = Field(
         "",
         description=(
-            "Writer: `openai:gpt-4o-mini` or any init_chat_model string; with CHAT_URL the name the server"
-            " knows; `gguf:FILE` or `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no"
-            " language model."
+            "Writer: `openai:gpt-4o-mini` or any init_chat_model string; with the URL of an OpenAI-compatible"
+            " server, usually ending in /v1, the name the server knows; `gguf:FILE` or"
+            " `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language model. Without"
+            " a key a provider's own variable counts."
         ),
     )
-    chat_url: str = Field("", description="Base URL of an OpenAI-compatible server, usually ending in /v1.")
-    chat_key: SecretStr = Field(
-        NO_KEY, description="Key of the server; empty uses the provider's own variable."
-    )
+    chat_url: str = ""
+    chat_key: SecretStr = NO_KEY
     chat_context: int = Field(
         0,
         ge=0,

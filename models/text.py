@@ -17,6 +17,7 @@ from itertools import pairwise
 import Stemmer
 
 from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
+from ragweave.models.signs import without_signs
 
 _CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f"
 _THAI = "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -94,9 +95,10 @@ def stem(word: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Normalise width, case and accents, so that forms that read alike compare alike."""
+    """Normalise width, case and accents, so that forms that read alike compare alike; signs at words are cut."""
     if text.isascii():
         return text.lower()
+    text = without_signs(text)
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     for mark in filter(unicodedata.combining, set(plain)):
         plain = plain.replace(mark, "")

@@ -15,14 +15,15 @@ from ragweave.models.reply_tags import (
     ANSWERS,
     BEGUN,
     FORMS,
+    LONGEST_CODE,
     LONGEST_TAG,
-    OPENINGS,
     OTHERS,
     OURS,
     PHRASES,
     TAG,
     THOUGHT_LINES,
     Tag,
+    may_open,
     tag_of,
 )
 
@@ -56,6 +57,7 @@ class ThoughtReader:
     def __init__(self, holds: bool = True) -> None:
         self.holds, self.broke = holds, False
         self._pending = self._ready = self._wrapped = ""
+        self._given = 0
         self._inside: Inside | None = None
         self._fenced = self._spoken = self._answers = self._over = self._done = False
         self._expects: Literal["", "role", "channel", "thought"] = ""
@@ -64,8 +66,8 @@ class ThoughtReader:
 
     @property
     def waiting(self) -> str:
-        """What was read and is held."""
-        return self._ready
+        """What was read and not yet given."""
+        return self._ready[self._given :]
 
     def add(self, part: str) -> str:
         """Take a part; return what is an answer of it and was not given before."""
@@ -90,7 +92,8 @@ class ThoughtReader:
         return self._take()
 
     def _take(self) -> str:
-        ready, self._ready = self._ready, ""
+        # Text that was given stays here, for what a later tag means depends on it: an opening tag in a code fence.
+        ready, self._given = self._ready[self._given :], len(self._ready)
         return ready
 
     def _step(self, ended: bool = False) -> bool:
@@ -103,7 +106,7 @@ class ThoughtReader:
         if self._expects:
             return self._named(ended)
         if self._inside is not None:
-            return self._think(self._inside)
+            return self._think(self._inside, ended)
         if self._head and not self._opened(ended):
             return bool(self._inside)
         return self._text(ended)
@@ -118,15 +121,14 @@ class ThoughtReader:
 
     def _opened(self, ended: bool) -> bool:
         """Tell whether the head of the reply is known to be no phrase that opens a thought."""
-        for opens, until in PHRASES:
-            if found := opens.match(self._pending):
+        for phrase in PHRASES:
+            if found := phrase.opens.match(self._pending):
                 if found.end() == len(self._pending) and not ended:
                     return False
-                self._inside = Inside("phrase", "", found.group(), until=until)
+                self._inside = Inside("phrase", "", found.group(), phrase.stays, phrase.until)
                 self._pending, self._head = self._pending[found.end() :], False
                 return False
-        begun = self._pending.lstrip().replace("’", "'").lower()
-        if not ended and any(phrase.startswith(begun) for phrase in OPENINGS):
+        if not ended and may_open(self._pending):
             return False
         self._head = False
         return True
@@ -168,7 +170,7 @@ class ThoughtReader:
         elif tag.kind in ("turn", "role", "end", "special"):
             self._turn(tag, raw, inline)
         elif tag.kind == "answer":
-            self._answer(tag, raw)
+            self._answer(tag, raw, inline)
         elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
             self._open("pair", tag.name, raw, False)
         elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
@@ -189,11 +191,14 @@ class ThoughtReader:
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
 
-    def _answer(self, tag: Tag, raw: str) -> None:
+    def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a tag around an answer: what stands before it is none, unless it is a label."""
         if tag.closes:
             if not self._answers and "answer" not in tag.name:
                 self._say(raw)
+        elif raw.startswith(("<|", "<｜")) and self._spoken and not inline:
+            self._answers = True
+            self._break()
         elif self._last in "\n" or not self._spoken:
             self._answers = True
             if len(self._ready.strip()) > _FEW:
@@ -216,7 +221,7 @@ class ThoughtReader:
         self._trims, self._fenced = True, False
 
     def _forget(self) -> None:
-        self._ready, self._wrapped, self._spoken, self._last = "", "", False, "\n"
+        self._ready, self._given, self._wrapped, self._spoken, self._last = "", 0, "", False, "\n"
 
     def _named(self, ended: bool) -> bool:
         """Read the name of a channel or of a role behind its token."""
@@ -248,7 +253,7 @@ class ThoughtReader:
         else:
             self._open("channel", name, "", False)
 
-    def _think(self, inside: Inside) -> bool:
+    def _think(self, inside: Inside, ended: bool) -> bool:
         """Read on within a thought, up to what closes it."""
         if inside.until is not None:
             found = inside.until.search(self._pending)
@@ -256,8 +261,11 @@ class ThoughtReader:
                 return False
             self._inside, self._pending, self._trims = None, self._pending[found.end() :], True
             return True
-        at = 0
+        read = 0
         for found in TAG.finditer(self._pending):
+            if self._begun(read, ended) <= found.start():
+                break
+            read = found.end()
             if found["fence"] or found["code"]:
                 continue
             tag = tag_of(found)
@@ -270,10 +278,14 @@ class ThoughtReader:
             if tag.closes and paired:
                 self._close(inside, self._pending[: found.start()], found)
                 return True
-            at = found.end()
-        at = max(at, len(self._pending) - LONGEST_TAG)
-        inside.raw, self._pending = inside.raw + self._pending[:at], self._pending[at:]
+        read = max(read, min(self._begun(read, ended), len(self._pending) - LONGEST_TAG))
+        inside.raw, self._pending = inside.raw + self._pending[:read], self._pending[read:]
         return False
+
+    def _begun(self, read: int, ended: bool) -> int:
+        """Return where a tag or code begins that more text may complete; the length of the text if none does."""
+        begun = None if ended else BEGUN.search(self._pending, max(read, len(self._pending) - LONGEST_CODE))
+        return len(self._pending) if begun is None else begun.start()
 
     def _close(self, inside: Inside, text: str, found: re.Match[str]) -> None:
         self._inside, self._pending = None, self._pending[found.end() :]

@@ -94,7 +94,7 @@ async def _marked(run: NodeRun, state: State, foreign: AIMessage | None) -> Answ
     rows = {e["id"]: e for e in state.get("evidence", [])}
     waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
     await mark_answer(run, state["question"], builder, rows)
-    if run.context.strict and waiting:
+    if run.context.check_by == "strict" and waiting:
         builder.release([n for n in waiting if builder.sentences[n - 1].support not in SHOWN_IF_STRICT])
         if not builder.sentences:
             builder.nearest()

@@ -31,7 +31,9 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     messages, edited = _with_edit(state)
     last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if last is None:
-        raise InputError("there is no question", "send a human message that asks something")
+        raise InputError("there is no question", "send a human message that asks something").named(
+            "no_question_2"
+        )
     asked, history = messages[last].text.strip(), messages[:last]
     check_question(asked)
     humans = [said(m) for m in history if isinstance(m, HumanMessage)]
@@ -86,9 +88,11 @@ def _no_text(part: Any) -> bool:
 def check_question(text: str) -> None:
     """Refuse what no graph could answer; InputError if it is empty, or too long."""
     if not any(c.isalnum() for c in text):
-        raise InputError("the question is empty", "write what you want to know")
+        raise InputError("the question is empty", "write what you want to know").named("question_empty")
     if len(text) > QUESTION_LIMIT:
         remedy = "shorten it, or index the long text as a file and ask about it"
         raise InputError(
             f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy
+        ).named(
+            "question_has_characters_allowed", text=f"{len(text):,}", question_limit=f"{QUESTION_LIMIT:,}"
         )

@@ -41,11 +41,11 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
 
     Dense and lexical lists of one phrasing are joined by standardised scores, and its pool is ordered by the
     relevance model or a cross-encoder. Phrasings take turns, the question's best first; ordered anew by the
-    question they would lose what they found. With another `fusion` they are joined by reciprocal ranks, as
+    question they would lose what they found. With `rrf` they are joined by reciprocal ranks, as
     published (RAG-Fusion). If newer documents are preferred, age counts last.
     """
     run = NodeRun("fuse", state, runtime)
-    run.by = run.context.method.fusion
+    run.by = "scores" if run.context.method.by_scores else run.context.method.fusion
     found = [row for row in state.get("found", []) if row["kind"] not in ("seen", "beside")]
     rows = await _in_turns(run, state, found)
     read = _read_before(run, state, rows)
@@ -67,7 +67,7 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
     """Return the best of each phrasing in turns, each item once: one path for rewrites and the reasoner's queries."""
     query, library = state["query"], await run.library()
     alone = [query, *phrasings_of(state)["also"]]
-    if run.context.method.fusion == "scores":
+    if run.context.method.by_scores:
         alone = list(dict.fromkeys([query, *(row["query"] for row in found)]))
     confidence = _confidence(state, found)
     ordered = []
@@ -76,14 +76,20 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
         ordered.append(await _order(run, library, q, lists, confidence))
     taken: dict[str, Evidence] = {}
     for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
-        taken.setdefault(row["id"], row)
+        if not _is_empty(row):
+            taken.setdefault(row["id"], row)
     return list(taken.values())
+
+
+def _is_empty(row: Evidence) -> bool:
+    """Tell whether a row is a stretch of a recording without a word or a picture."""
+    return row["corpus"] == "clip" and not row["text"].strip() and "image" not in row["locator"]
 
 
 def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:
     """Return what the router gives each corpus; None if all is ordered as one pool."""
     routed = of_hop(state.get("routes"), state["hop"])
-    if routed is None or routed["by"] in ("unified", NO_ROUTER):
+    if routed is None or routed["by"] == NO_ROUTER:
         return None
     if not {row["corpus"] for row in found} - {*TEXTUAL}:
         return None
@@ -109,7 +115,7 @@ async def _order(
         return rows[0]  # cosines of one corpus keep their order
     ordered = merged(dict(zip(corpora, rows, strict=True)), confidence)
     # Read as one pool, a picture that was compared would count by its words alone.
-    return blended(ordered, joint) if joint and run.context.rerank and not compared else ordered
+    return blended(ordered, joint) if joint and run.context.method.reranks and not compared else ordered
 
 
 def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBefore:

@@ -12,7 +12,6 @@ from langgraph.graph.message import push_message
 from ragweave.components.answer import behind, following
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.attachments import said
-from ragweave.components.choices import offered
 from ragweave.components.documents import read_whole
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip
 from ragweave.components.generation_input import GenerationInput
@@ -62,7 +61,8 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
         if _is_streamed():
             push_message(AIMessageChunk(content=content, id=message_id(state)), state_key=None)
 
-    builder = AnswerBuilder(emit, rows, items, mark, run.context.strict, run.context.check_by != "off")
+    checks = run.context.check_by
+    builder = AnswerBuilder(emit, rows, items, mark, checks == "strict", checks != "off")
     if draft := state.get("draft"):
         builder.sentences = [Sentence.model_validate(s) for s in draft["sentences"]]
         builder.citations = [Citation.model_validate(c) for c in draft["citations"]]
@@ -112,17 +112,15 @@ async def generate(state: State, runtime: NodeRuntime) -> Update:
 async def _given(run: NodeRun, state: State, model: bool) -> tuple[GenerationInput, list[Strip]]:
     """Return what the writer writes from; a chat model reads documents whole that passages are not enough of."""
     question, strips = state["question"], known(state, run.context.shown)
-    asked, choices = offered(run.context, question)
     routed, draft = of_hop(state.get("routes"), run.hop), state.get("draft")
     rows = {e["id"]: e for e in state.get("evidence", [])}
     if model:
         ranked = [h["evidence"] for h in state.get("hops", [])] or [state.get("candidates", [])]
         strips = await read_whole(run, strips, rows, ranked, whole_documents(state), question)
     given = GenerationInput(
-        question=asked,
+        question=question,
         strips=strips,
         rows=rows,
-        choices=choices,
         reply=draft["reply"] if draft else None,
         turn=next((said(m) for m in reversed(state.get("messages", [])) if isinstance(m, HumanMessage)), ""),
         lower=bound(state),

@@ -181,7 +181,7 @@ def _can_search(run: NodeRun, state: State, reading: Reading) -> bool:
 
 def _can_recall(run: NodeRun, state: State) -> bool:
     done = recalls(state) + (state.get("then") == "recall")
-    return done < run.context.max_recalls and has_memory(run.context)
+    return done < run.context.method.recalls and has_memory(run.context)
 
 
 def _limit(run: NodeRun) -> str:

@@ -10,7 +10,7 @@ from langgraph.types import Send
 
 from ragweave.components.ask import Outcome
 from ragweave.components.evidence import Route
-from ragweave.components.route import Routed, choose_corpora, labels
+from ragweave.components.route import Routed, as_published, choose_corpora, labels
 from ragweave.components.run_context import within
 from ragweave.components.scope import named_scope
 from ragweave.corpora.types import CORPORA, Corpus, Label
@@ -55,11 +55,8 @@ async def _chosen(run: NodeRun, state: State) -> Outcome[Routed]:
     if others := fallback_corpora(state, state["query"], held):
         why = "what was searched before holds nothing that bears on the question"
         return Outcome(Routed(others, {}, why), "fallback")
-    if run.context.route_by == "unified":
-        why = "everything is searched and ordered as one"
-        return Outcome(Routed([c for c in CORPORA if c in held], {}, why), "unified")
     made = await choose_corpora(run, state["query"], held)
-    if run.hop > 1 and run.context.route_by != "hard":
+    if run.hop > 1 and not as_published(run.context):
         return replace(made, value=made.value._replace(labels=all_granularities(made.value.labels, held)))
     return made
 
@@ -96,17 +93,12 @@ async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:
     one.
     """
     context = run.context
-    if (
-        routed["by"] != "local"
-        or context.videos
-        or context.from_time is not None
-        or context.to_time is not None
-    ):
+    if routed["by"] != "local" or context.from_time is not None or context.to_time is not None:
         return True
     if sum(routed["confidence"].get(c, 0.0) for c in RECORDINGS) >= IN_QUESTION:
         return True
     scope = await within(run)
-    return await named_scope(await run.library(), query, scope) is not scope
+    return bool(scope.titles) or await named_scope(await run.library(), query, scope) is not scope
 
 
 def to_corpora(state: State) -> list[Send] | str:

@@ -58,14 +58,14 @@ class Caller:
                 403,
                 f"this key has the role {self.role!r}, and this takes {role!r}",
                 f"ask whoever runs the server for `ragweave keys edit {self.key} --role {role}`",
-            )
+            ).named("key_has_role_takes", role=self.role, role2=role, id=self.key)
 
     def require_all(self) -> None:
         """Refuse a caller that does not own all libraries."""
         if self.libraries is not None:
             raise Refused(
                 403, "this key is bound to its libraries", "use a key that was made for all libraries"
-            )
+            ).named("key_bound_libraries")
         self.require("own")
 
 
@@ -111,10 +111,11 @@ LibraryOfId = Annotated[LibraryRow, Depends(library_by_id)]
 
 
 async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:
+    key = "no_library_of_name" if column == "name" else "no_such_library"
     for row in await visible(caller):
         if getattr(row, column) == value:
             return row
-    raise NotFound(missing, "list the libraries, and name one of them")
+    raise NotFound(missing, "list the libraries, and name one of them").named(key, name=value)
 
 
 async def usual_for(caller: Caller) -> str:
@@ -133,7 +134,9 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
     """Return the library of a request; where it names none, the usual one of the caller."""
     usual = await usual_for(caller)
     if not name and not usual:
-        raise NotFound("no library is named", "list the libraries, and name one of them")
+        raise NotFound("no library is named", "list the libraries, and name one of them").named(
+            "no_library_named"
+        )
     try:
         return await library_named(caller, name or usual)
     except NotFound:
@@ -143,4 +146,4 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
         raise NotFound(
             f"nothing is in the library {usual!r} yet",
             "drop files on the page of this server, or run `ragweave index FOLDER`",
-        ) from None
+        ).named("nothing_in_library_yet", usual=usual) from None

@@ -22,6 +22,7 @@ from ragweave.serve import (
     problems,
     responses,
     routes_ask,
+    routes_files,
     routes_film,
     routes_library,
     routes_models,
@@ -34,6 +35,7 @@ from ragweave.serve import (
 from ragweave.serve.app_state import opened
 from ragweave.serve.drain import drained
 from ragweave.serve.guard import Guard
+from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.keys import Keys
 from ragweave.serve.late import LateApp, Made
 from ragweave.serve.pictures import PictureDesk
@@ -47,7 +49,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
-    slots, pictures = Slots(settings.running, settings.run_seconds), PictureDesk()
+    slots, pictures = Slots(settings.running, settings.run_seconds), PictureDesk(KeptFiles(store))
     graphs, assistants = LateApp(lambda: _langserve(slots, pictures)), LateApp(lambda: _mcp(slots, pictures))
 
     @asynccontextmanager
@@ -65,7 +67,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, metrics, routes_film, routes_setup, routes_verdict]:
+    for part in [*parts, metrics, routes_files, routes_film, routes_setup, routes_verdict]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     app.mount("/langserve", graphs)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from ragweave.models.text import storable
 from ragweave.serve.conversations import of_the_server
 from ragweave.serve.jobs import Jobs
+from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.overview import Overviews
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import too_deep
@@ -80,6 +81,7 @@ class AppState:
     pictures: PictureDesk
     overviews: Overviews
     setups: Setups
+    kept: KeptFiles
 
     def address(self, request: Request) -> str:
         """Return where readers find this server, for links in what is sent to them."""
@@ -95,10 +97,19 @@ async def opened(
     records = Records(store, replica.id)
     followed = Followed(records)
     async with of_the_server() as saver:
-        runs = Runs(records, followed, saver, slots)
+        runs = Runs(records, followed, saver, slots, pictures.files)
         jobs = Jobs(records, followed)
         app_state = AppState(
-            settings, slots, store, runs, jobs, saver, pictures, Overviews(store, slots), Setups()
+            settings,
+            slots,
+            store,
+            runs,
+            jobs,
+            saver,
+            pictures,
+            Overviews(store, slots),
+            Setups(),
+            KeptFiles(store),
         )
         await _look_round(replica, records, app_state)
         await jobs.take_over()

@@ -1,11 +1,12 @@
-"""Files that are sent with a question: what clients send as one, and reading them under the limits of files.
+"""Files that come with a question: the forms in which clients send them, and reading them within limits.
 
-A file is read once, held in this process while conversations send it again, and never stored. Whoever sends
-it alone asks it, for it comes with each of their requests.
+A client sends a file whole, or the id of one that it keeps here, or a web address. A file is read once, and
+this process holds what was read while the conversation sends it again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hashlib
@@ -22,7 +23,9 @@ from ragweave.corpora.store.prepared import Prepared, chunks, terms_of
 from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.types import Item, Locator
 from ragweave.models import embed
-from ragweave.models.errors import RagweaveError
+from ragweave.models.errors import InputError, RagweaveError
+from ragweave.serve.fetch import fetched
+from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.uploads import safe_name
 
 if TYPE_CHECKING:
@@ -44,11 +47,21 @@ _TOLD = 3
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as a client sends it; `missing` says what it is if there is nothing to read."""
+    """A file as a client sends it.
+
+    Attributes:
+        name: its name.
+        data: its content; empty if the client sent only its id or its address.
+        missing: what the client sent if there is nothing to read, in words.
+        kept: its id in `/v1/files`.
+        url: its web address.
+    """
 
     name: str
     data: bytes = b""
     missing: str = ""
+    kept: str = ""
+    url: str = ""
 
     @property
     def shown(self) -> str:
@@ -89,6 +102,11 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
         return SentFile(name or f"{_UNNAMED}.txt", text.encode())
     if not given and (text := _text_of(both, "text")):
         return SentFile(name or f"{_UNNAMED}.txt", text.encode())
+    url = given if given.startswith(("http:", "https:")) else _text_of(both, "file_url", "url")
+    if url.startswith(("http:", "https:")):
+        return SentFile(name or url, url=url)
+    if not given and (kept := _text_of(both, "file_id", "fileId") or _id_of(part)):
+        return SentFile(name or kept, kept=kept)
     if not given:
         return SentFile(name or _UNNAMED, missing="a file whose content was not sent")
     head, comma, body = given.partition(",") if given.startswith("data:") else ("", ",", given)
@@ -100,6 +118,11 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
     if not data:
         return SentFile(name or _UNNAMED, missing="a file that is empty or not Base64")
     return SentFile(name or _UNNAMED + (mimetypes.guess_extension(mime) or ""), data)
+
+
+def _id_of(part: Mapping[str, Any]) -> str:
+    """Return the id of a kept file in the older form of LangChain, where `id` is that of the file."""
+    return _text_of(part, "id") if part.get("source_type") == "id" else ""
 
 
 def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
@@ -139,11 +162,18 @@ def _text_of(given: Mapping[str, Any], *names: str) -> str:
     return next((given[name] for name in names if isinstance(given.get(name), str) and given[name]), "")
 
 
-class FileDesk:
-    """Reads the files of questions in the process that reads their pictures."""
+class Sender(NamedTuple):
+    """Whose files a request may name, and whether it allows reading the web."""
 
-    def __init__(self, desk: PictureDesk) -> None:
-        self._desk = desk
+    owner: str = ""
+    web: bool = False
+
+
+class FileDesk:
+    """Reads the files of questions in the process that reads their pictures; `kept` are those of `/v1/files`."""
+
+    def __init__(self, desk: PictureDesk, kept: KeptFiles | None = None) -> None:
+        self._desk, self._kept = desk, kept
         self._held: OrderedDict[str, FileBeside] = OrderedDict()
 
     async def read(self, sent: Sequence[SentFile]) -> ReadFiles:
@@ -154,17 +184,60 @@ class FileDesk:
             read.notes.append(f"Only the last {MOST_FILES} of {len(named)} files that were sent were read.")
         for file in list(named.values())[-MOST_FILES:]:
             try:
-                held = await self._one(file)
+                held = await self.one(file)
             except RagweaveError as error:
-                read.notes.append(f"The file “{file.name[:80]}” was not read: {error}")
+                read.notes.append(unread(file, error))
                 continue
             read.files.append(held)
             read.notes.extend(held.notes)
         return read
 
-    async def _one(self, file: SentFile) -> FileBeside:
+    async def with_content(
+        self, sent: Sequence[SentFile], sender: Sender, notes: list[str]
+    ) -> list[SentFile]:
+        """Return files with their content; one that cannot be had is left out, and a note is added."""
+        found = []
+        for file in sent:
+            try:
+                found.append(await self.content(file, sender))
+            except RagweaveError as error:
+                notes.append(unread(file, error))
+        return found
+
+    async def content(self, file: SentFile, sender: Sender) -> SentFile:
+        """Return a file with its content, if the client sent its id or its address.
+
+        Raises:
+            NotFound: the caller keeps no file of that id.
+            InputError: the address cannot be read, or the request does not allow it.
+        """
+        if file.kept:
+            if self._kept is None:
+                raise InputError("no files are kept here", "send the file itself")
+            about = await asyncio.to_thread(self._kept.get, sender.owner, file.kept)
+            data = await asyncio.to_thread(self._kept.data, sender.owner, file.kept)
+            return SentFile(about.name, data)
+        if file.url:
+            if not sender.web:
+                remedy = 'send the file itself, or allow reading the web with "web": "auto"'
+                raise InputError("it lies at a web address, and this request does not read the web", remedy)
+            name, data = await fetched(file.url)
+            return SentFile(name if file.name == file.url else file.name, data)
+        return file
+
+    async def of_thread(self, owner: str, thread: str) -> list[FileBeside]:
+        """Return the files that a conversation keeps here."""
+        if self._kept is None:
+            return []
+        kept = await asyncio.to_thread(self._kept.all, owner, thread)
+        files = [SentFile(file.name, kept=file.id) for file in kept]
+        return [await self.one(await self.content(file, Sender(owner))) for file in files[-MOST_FILES:]]
+
+    async def one(self, file: SentFile) -> FileBeside:
+        """Return a file as it was read, or raise why it cannot be."""
         if file.missing:
-            raise RagweaveError(f"it is {file.missing}", "index it into the library and ask again")
+            remedy = "index it into the library and ask again"
+            raise InputError(f"{file.name[:80]!r} is {file.missing}", remedy)
         if file.id not in self._held:
             made = await self._desk.with_reader(lambda readers: _read(readers, file))
             self._held[file.id] = made
@@ -172,6 +245,11 @@ class FileDesk:
                 self._held.popitem(last=False)
         self._held.move_to_end(file.id)
         return self._held[file.id]
+
+
+def unread(file: SentFile, error: RagweaveError) -> str:
+    """Return the note on a file that was not read."""
+    return f"The file “{file.name[:80]}” was not read: {error}"
 
 
 def _read(readers: Readers, file: SentFile) -> FileBeside:

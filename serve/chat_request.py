@@ -17,13 +17,13 @@ from ragweave.corpora.store.beside import FileBeside
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
 from ragweave.serve.app_state import Body
-from ragweave.serve.attached import SentFile, files_of_app, read_before, sent_file, with_names
+from ragweave.serve.attached import Sender, SentFile, files_of_app, read_before, sent_file, with_names
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
 _LINKED_TITLE = re.compile(r"^\[(.+)\]\([^)\s]*\)(?= \[\[\d+\]\]\()", re.M)
 _FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
-"""What Open WebUI writes before a question that has pictures, for models that call its tools."""
+"""What Open WebUI writes before a question that has files, for models that call its tools."""
 _KINDS = {"tool": "a reply of a tool", "function": "a reply of a tool", "call": "a call of a tool"}
 _KINDS |= {"item_reference": "an answer that is named by its id and not sent"}
 _BEHIND = "a message behind the last question"
@@ -46,6 +46,8 @@ _TURN = re.compile(r"^(?:USER|User|user|Human)\s*:\s*(.+?)(?=^\w+\s*:|\Z)", re.M
 _FORM = re.compile(r"\{\s*\"\w+\"\s*:[^{}]*\}")
 _MEMBER = re.compile(r"\"(\w+)\"\s*:\s*(\[|\"|\w)")
 _UNNAMED = "attached file"
+NOBODY = Sender()
+"""A sender who keeps no files here and does not read the web."""
 _TITLE = 60
 """Characters of a title."""
 SOURCES = "\n\n---\n"
@@ -123,7 +125,11 @@ def check(request: ChatRequest) -> None:
 
 
 async def conversation(
-    messages: Sequence[Message], desk: PictureDesk, files: Sequence[Any] | None = None, named: bool = False
+    messages: Sequence[Message],
+    desk: PictureDesk,
+    files: Sequence[Any] | None = None,
+    named: bool = False,
+    sender: Sender = NOBODY,
 ) -> Said:
     """Return the turns of user and assistant up to the last question; what a system message asks for is no part of it.
 
@@ -131,7 +137,7 @@ async def conversation(
     with each turn, as parts, as `files`, or as text in a template around the question. Pictures of earlier
     turns count for the words that were read then. Anything else is left out, and counted in a note: a
     conversation goes on whatever came before. If they are to be `named`, the names of files stand behind the
-    question that they came with.
+    question that they came with. The ids of files and their addresses are those that the `sender` may use.
 
     Raises:
         InputError: there is no question of the user, or a picture of it cannot be read.
@@ -140,22 +146,24 @@ async def conversation(
     if last < 0:
         raise InputError("there is no message of the user", "end the conversation with the question")
     found, left, sent = list[AnyMessage](), Counter[str](), files_of_app(files)
+    unread = list[str]()
     for n, message in enumerate(messages):
         said = _read(message.content)
         left.update(said.left if message.role in ("user", "assistant") else [])
         inlined, words = without_inlined(said.text)
         asks = message.role in ("user", "system", "developer")
         own = [*said.files, *inlined, *files_in(words)] if asks else []
+        own = await desk.files.with_content(own, sender, unread)
         sent += own
         if n > last or message.role not in ("user", "assistant", "system", "developer"):
             left[_KINDS.get(message.role, "a message of another role") if n <= last else _BEHIND] += 1
         elif message.role == "user":
             pictures = await _pictures(said.urls, desk, left, asked=n == last)
-            text = question_in(_FILES.sub("", words))
+            text = _FILES.sub("", question_in(words))
             found.append(asked_with(with_names(text, own) if named and text.strip() else text, pictures))
         elif message.role == "assistant" and said.text:
             found.append(AIMessage(without_links(said.text)))
-    if not found[-1].text.strip() and sent:
+    if not found[-1].text.strip() and (sent or unread):
         raise InputError("the question holds files and no words", "write what you want to know")
     if not found[-1].text.strip() and left and not getattr(found[-1], "additional_kwargs", {}):
         raise InputError(
@@ -163,7 +171,7 @@ async def conversation(
         )
     read = await desk.files.read(_once(sent))
     notes = [f"Not used of what was sent: {_listed(left)}."] if left else []
-    return Said(found, [*notes, *read.notes], read.files)
+    return Said(found, [*notes, *unread, *read.notes], read.files)
 
 
 def _once(sent: Sequence[SentFile]) -> list[SentFile]:

@@ -41,7 +41,9 @@ _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplemente
 
 
 def _unread() -> InputError:
-    return InputError("the messages cannot be read", "send a list of {role, content}")
+    return InputError("the messages cannot be read", "send a list of {role, content}").named(
+        "messages_cannot_read"
+    )
 
 
 def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
@@ -55,7 +57,9 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
         raise _unread() from None
     kept: list[AnyMessage] = [type(m)(m.content) for m in found if isinstance(m, HumanMessage | AIMessage)]
     if not kept or kept[-1].type != "human":
-        raise InputError("there is no question", "end the conversation with a message of the user")
+        raise InputError("there is no question", "end the conversation with a message of the user").named(
+            "no_question"
+        )
     return kept
 
 
@@ -87,9 +91,8 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
     """Build a run's context from what a request sets; the library is the one that was checked."""
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
-    defaults = {"mode": run_settings().mode, "web": run_settings().web}
     try:
-        return Context.model_validate({**defaults, **given, "library": library.name})
+        return Context.model_validate({**run_settings().defaults, **given, "library": library.name})
     except InputError as error:
         raise Refused(422, f"context.{error.what}", error.remedy) from None
 
@@ -146,15 +149,19 @@ async def noted(events: Events, notes: Sequence[str]) -> Events:
 def too_long(seconds: float) -> RagweaveError:
     """Return the error of a run that does not end in time."""
     remedy = "ask a smaller question, or set a faster chat model"
-    return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy)
+    return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy).named(
+        "answer_took_longer_than", seconds=f"{seconds:.0f}"
+    )
 
 
 def interrupted(why: str = "") -> Refused:
     """Return the error of a run whose server stops, or was killed, and why nobody goes on with it."""
     if why:
         what = f"the server ended while it answered, and no other goes on: {why}"
-        return Refused(503, what, "ask again", "interrupted")
-    return Refused(503, "the server ended while it answered", "ask again", "interrupted")
+        return Refused(503, what, "ask again", "interrupted").named("server_ended_while_answered_2", why=why)
+    return Refused(503, "the server ended while it answered", "ask again", "interrupted").named(
+        "server_ended_while_answered"
+    )
 
 
 async def answering(

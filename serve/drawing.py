@@ -55,4 +55,6 @@ def first_file(paths: tuple[str, ...]) -> Path:
     for path in map(Path, paths):
         if path.is_file() or here(path):
             return path
-    raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
+    raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed").named(
+        "no_such_file"
+    )

@@ -47,7 +47,9 @@ async def fetched(url: str) -> tuple[str, bytes]:
             read.
     """
     if model_settings().offline:
-        raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY)
+        raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY).named(
+            "nothing_fetched_because_ragweave"
+        )
     try:
         async with asyncio.timeout(SECONDS), httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
             for _ in range(_REDIRECTS + 1):
@@ -57,10 +59,14 @@ async def fetched(url: str) -> tuple[str, bytes]:
                 await response.aclose()
                 url = urljoin(url, response.headers["location"])
     except (TimeoutError, httpx.TimeoutException) as exc:
-        raise InputError(f"The address did not answer within {SECONDS:g} seconds", _REMEDY) from exc
+        raise InputError(f"The address did not answer within {SECONDS:g} seconds", _REMEDY).named(
+            "address_did_not_answer", seconds=f"{SECONDS:g}"
+        ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as exc:
-        raise InputError("The address could not be reached", "look for a mistake in it") from exc
-    raise InputError("The address leads on and on", _REMEDY)
+        raise InputError("The address could not be reached", "look for a mistake in it").named(
+            "address_could_not_reached"
+        ) from exc
+    raise InputError("The address leads on and on", _REMEDY).named("address_leads_on_on")
 
 
 async def _request(url: str) -> httpx.Request:
@@ -71,13 +77,17 @@ async def _request(url: str) -> httpx.Request:
     except ValueError:
         host, port = "", 0
     if not host or not port or "@" in parts.netloc:
-        raise InputError("That is no address of a web page", "give one that begins with https:// or http://")
+        raise InputError(
+            "That is no address of a web page", "give one that begins with https:// or http://"
+        ).named("no_address_web_page")
     given = httpx.URL(url.strip())
     name = given.raw_host.decode("ascii")  # an international one as DNS, HTTP and TLS write it
     found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     places = [str(row[4][0]) for row in found]
     if not all(map(_is_public, places)):
-        raise InputError("The address belongs to this machine or to a private network", _REMEDY)
+        raise InputError("The address belongs to this machine or to a private network", _REMEDY).named(
+            "address_belongs_machine_private"
+        )
     target = given.copy_with(host=places[0], fragment=None)
     headers = {"Host": given.netloc.decode("ascii"), "User-Agent": "Ragweave", "Accept": ", ".join(_ENDINGS)}
     return httpx.Request("GET", target, headers=headers, extensions={"sni_hostname": name})
@@ -99,15 +109,19 @@ async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
     if response.status_code != 200:
         raise InputError(
             f"The address answers with status {response.status_code}", "look for a mistake in it"
-        )
+        ).named("address_answers_with_status", status_code=response.status_code)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _ENDINGS:
-        raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY)
+        raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY).named(
+            "lies_not_read", value=kind[:80] or "of no stated type"
+        )
     body, limit = bytearray(), corpora_settings().max_file_mb
     async for part in response.aiter_bytes():
         body += part
         if len(body) > limit << 20:
-            raise InputError(f"What lies there is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB")
+            raise InputError(
+                f"What lies there is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB"
+            ).named("lies_larger_than_mib", limit=limit)
     await response.aclose()
     return _name(url, _ENDINGS[kind]), bytes(body)
 

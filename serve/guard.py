@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragweave.serve.access import Caller
 from ragweave.serve.counters import REQUESTS
 from ragweave.serve.database import sent
+from ragweave.serve.kept_files import FILE_MB
 from ragweave.serve.keys import Keys
 from ragweave.serve.problems import Refused, response
 from ragweave.serve.settings import ServeSettings
@@ -30,7 +31,8 @@ COOKIE = "ragweave_session"
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_UPLOAD = "/api/upload"
+_UPLOAD, _FILES = "/api/upload", "/v1/files"
+"""Addresses that take forms with files."""
 _STALL = 30.0
 """Seconds between two pieces of a body."""
 _PACE = 16_384
@@ -132,7 +134,9 @@ class Guard:
                 ipaddress.ip_address(host)
         except ValueError:
             what = f"this server is not called {host[:100]!r}"
-            raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES") from None
+            raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES").named(
+                "server_not_called", host=host[:100]
+            ) from None
 
     def _caller(self, headers: Headers, path: str) -> Caller:
         secret, session = key_of(headers), session_of(headers)
@@ -148,20 +152,25 @@ class Guard:
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
         if self._exposed or self._keys.locked():
-            what = "this key is wrong or was revoked" if secret else "this server asks for an API key"
-            if session and not secret:
+            key, what = "key_needed", "this server asks for an API key"
+            if secret:
+                key, what = "key_wrong", "this key is wrong or was revoked"
+            elif session:
+                key = "logged_out"
                 what = "this browser is logged out: 30 days have passed, or its key was changed or revoked"
-            raise Refused(
-                401, what, "send one that `ragweave keys create` made, as: Authorization: Bearer KEY"
-            )
+            remedy = "send one that `ragweave keys create` made, as: Authorization: Bearer KEY"
+            raise Refused(401, what, remedy).named(key)
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
-        megabytes = self._settings.upload_mb if scope["path"] == _UPLOAD else self._settings.body_mb
+        largest = {_UPLOAD: self._settings.upload_mb, _FILES: FILE_MB + 1}
+        megabytes = largest.get(scope["path"], self._settings.body_mb)
         limit, length = megabytes << 20, Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > limit:
             what = f"the request is larger than {megabytes} MiB"
-            raise Refused(413, what, "send less, or raise the limit of the server")
+            raise Refused(413, what, "send less, or raise the limit of the server").named(
+                "request_larger_than_mib", megabytes=megabytes
+            )
         taken, whole = 0, False
         began = asyncio.get_running_loop().time()
 
@@ -210,7 +219,9 @@ def _count(store: Store, who: str, per_minute: int) -> None:
         if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
             return
     wait = max(1, round(step))
-    raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait)
+    raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait).named(
+        "more_than_requests_in", per_minute=per_minute, wait=wait
+    )
 
 
 _TAKE = """INSERT INTO rates (who, due) VALUES (:who, :now + :step)
@@ -230,17 +241,19 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
     if foreign:
         raise Refused(
             403, "pages of other origins may not use this server", "use its own page, or a program with a key"
-        )
+        ).named("pages_other_origins_may")
 
 
 def _check_content_type(headers: Headers, path: str) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    wanted = "multipart/form-data" if path == _UPLOAD else "application/json"
+    wanted = "multipart/form-data" if path in (_UPLOAD, _FILES) else "application/json"
     # A request without a body has no type; a form of another page always has one.
     if kind != wanted and (
         kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     ):
-        raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}")
+        raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}").named(
+            "other_media_type", wanted=wanted
+        )
 
 
 def key_of(headers: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ _JOBS = 4
 """Indexing jobs that may wait or run at once for one library; they take turns anyway."""
 _INTERRUPTED = Refused(
     503, "the server ended while it indexed", "another one goes on with the files", "interrupted"
-)
+).named("server_ended_while_indexed")
 
 
 @dataclass
@@ -69,7 +69,9 @@ class Jobs:
         """Refuse a job where too many wait."""
         if len(await self._open(library.id)) >= _JOBS:
             what = f"{_JOBS} uploads into {library.name!r} are being indexed"
-            raise Refused(429, what, "wait until one has ended", after=5)
+            raise Refused(429, what, "wait until one has ended", after=5).named(
+                "uploads_into_being_indexed", jobs=_JOBS, name=library.name
+            )
 
     async def start(
         self, caller: Caller, library: LibraryRow, paths: list[Path], refused: list[dict[str, str]]
@@ -106,7 +108,9 @@ class Jobs:
         """Return what is known of a job of a caller."""
         record = await asyncio.to_thread(self._records.get, id)
         if record is None or record.thread or record.owner != caller.id or not caller.sees(record.library):
-            raise NotFound("There is no such job", "the sources of the library tell what became of each file")
+            raise NotFound(
+                "There is no such job", "the sources of the library tell what became of each file"
+            ).named("no_such_job")
         return record
 
     async def mine(self, caller: Caller) -> list[Record]:

@@ -108,7 +108,9 @@ class Keys:
         if libraries is not None:
             changes["libraries"] = None if libraries is True else packed(libraries)
         if not changes:
-            raise InputError("nothing is to be changed", "give --name, --role, --library or --all")
+            raise InputError("nothing is to be changed", "give --name, --role, --library or --all").named(
+                "key_unchanged"
+            )
         with self.store.writing() as db:
             sets = ", ".join(f"{column} = :{column}" for column in changes)
             _need(sent(db, f"UPDATE keys SET {sets} WHERE id = :id", id=id, **changes).rowcount, id)
@@ -210,13 +212,16 @@ def hashed(secret: str) -> str:
 
 def _hand_over(db: Connection, owner: str, to: str) -> int:
     sent(db, "UPDATE runs SET owner = :to WHERE owner = :owner", to=to, owner=owner)
+    sent(db, "UPDATE files SET owner = :to WHERE owner = :owner", to=to, owner=owner)
     sent(db, "UPDATE added SET owner = :to WHERE owner = :owner", to=to, owner=owner)
     return sent(db, "UPDATE threads SET owner = :to WHERE owner = :owner", to=to, owner=owner).rowcount
 
 
 def _need(found: Any, id: str) -> None:
     if not found:
-        raise InputError(f"there is no working key with the id {id!r}", "`ragweave keys list` names them")
+        raise InputError(
+            f"there is no working key with the id {id!r}", "`ragweave keys list` names them"
+        ).named("no_working_key_with", id=id)
 
 
 def _check_name(name: str) -> str:
@@ -224,13 +229,15 @@ def _check_name(name: str) -> str:
     if not kept or len(kept) > 100 or not kept.isprintable():
         raise InputError(
             "the name of a key has 1 to 100 printable characters", "give the name of a person or program"
-        )
+        ).named("name_key_has_printable")
     return kept
 
 
 def _check_libraries(libraries: tuple[str, ...] | None) -> None:
     if libraries is not None and not libraries:
-        raise InputError("a key needs a library", "name one, or make a key for all")
+        raise InputError("a key needs a library", "name one, or make a key for all").named(
+            "key_needs_library"
+        )
 
 
 def _key(row: Mapping[Any, Any]) -> Key:

@@ -34,7 +34,17 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, library_for
 from ragweave.serve.app_state import Body
-from ragweave.serve.direct import Events, answering, files_of, messages_of, noted, pictures_of, unless_left
+from ragweave.serve.attached import Sender
+from ragweave.serve.direct import (
+    Events,
+    answering,
+    context_of,
+    files_of,
+    messages_of,
+    noted,
+    pictures_of,
+    unless_left,
+)
 from ragweave.serve.langserve_wire import answer_on_wire, event_on_wire
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
@@ -115,7 +125,7 @@ def _shown(name: str) -> Any:
     asks.
     """
     default = Context.model_fields[name].default
-    return "" if default is None or name == "library" else getattr(run_settings(), name, default)
+    return "" if default is None or name == "library" else run_settings().defaults.get(name, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):
@@ -222,8 +232,12 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             before = self._threads.earlier(thread)
         pictures = await self._pictures.read(asked.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
-        read = await self._pictures.files.read(files_of([*before, last]))
-        run = noted(answering(self._slots, library, messages, self.graph, context, read.files), read.notes)
+        notes = list[str]()
+        sender = Sender(caller.id, context_of(context, library).web == "auto")
+        sent = await self._pictures.files.with_content(files_of([*before, last]), sender, notes)
+        read = await self._pictures.files.read(sent)
+        run = answering(self._slots, library, messages, self.graph, context, read.files)
+        run = noted(run, [*notes, *read.notes])
         async with aclosing(run):
             async for event in run:
                 if event["type"] == "answer" and thread[-1]:

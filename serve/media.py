@@ -67,7 +67,9 @@ def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
     for path in map(Path, found[0].paths if found else ()):
         if response := _file(path, request) or _object(path, found[0].sha256, request):
             return unless_held(request, response)
-    raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed")
+    raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed").named(
+        "no_such_file"
+    )
 
 
 @router.api_route("/media/{library}/picture/{source}/{name}", methods=["GET", "HEAD"])
@@ -77,7 +79,9 @@ def picture(row: LibraryOfId, request: Request, source: str, name: str) -> Respo
     with suppress(RagweaveError):
         response = _file(Media.of(row.id).path(f"{source}/{name}"), request)
     if response is None:
-        raise NotFound("There is no such picture", "it may have gone with its source")
+        raise NotFound("There is no such picture", "it may have gone with its source").named(
+            "no_such_picture"
+        )
     return unless_held(request, response)
 
 
@@ -156,7 +160,7 @@ def around(
     if not found:
         raise NotFound(
             "There is no such item", "it may have been removed, or indexed anew, since it was cited"
-        )
+        ).named("no_such_item")
     told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
     return {"title": found[0].title, "around": told}
 
@@ -169,7 +173,7 @@ def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
     if held is None or source is None or "start" not in held.locator:
         raise NotFound(
             "There is no such recording", "it may have been removed, or indexed anew, since it was cited"
-        )
+        ).named("no_such_recording")
     # A source may hold several recordings, each under its title.
     of_it = [
         [i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title]

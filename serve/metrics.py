@@ -82,5 +82,7 @@ def _lives(pid: int) -> bool:
 def metrics(caller: CallerNow) -> Response:
     """Tell what this server counts, for Prometheus; takes a key for all libraries, of any role."""
     if caller.libraries is not None:
-        raise Refused(403, "this key is bound to its libraries", "use a key that was made for all libraries")
+        raise Refused(
+            403, "this key is bound to its libraries", "use a key that was made for all libraries"
+        ).named("key_bound_libraries")
     return Response(generate_latest(registry()), headers={"Content-Type": CONTENT_TYPE_LATEST})

@@ -23,6 +23,7 @@ from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
+from ragweave.serve.attached import Sender
 from ragweave.serve.chat_request import SOURCES, ChatRequest, check, chore, conversation
 from ragweave.serve.direct import Events, answering, context_of, library_named_in, noted, unless_left
 from ragweave.serve.problems import NotFound, invalid, openai_error
@@ -69,8 +70,9 @@ async def reply(
     if (done := chore(chat.messages)) is not None:
         events = plain(done)
     else:
-        named = has_writer_model(context_of(chat.ragweave.context, library))
-        said = await conversation(chat.messages, app_state.pictures, chat.files, named)
+        context = context_of(chat.ragweave.context, library)
+        named, sender = has_writer_model(context), Sender(caller.id, context.web == "auto")
+        said = await conversation(chat.messages, app_state.pictures, chat.files, named, sender)
         run = answering(app_state.slots, library, said.messages, graph, chat.ragweave.context, said.files)
         events = noted(run, said.notes)
     writer = write(chat, app_state.address(request))

@@ -64,7 +64,7 @@ class Overviews:
         task = self._tasks[key]
         await asyncio.wait([task])
         if task.cancelled():
-            raise Refused(409, "the writing was stopped", "ask for it once more")
+            raise Refused(409, "the writing was stopped", "ask for it once more").named("writing_stopped")
         task.result()
 
     def stop(self, library: LibraryRow) -> None:
@@ -111,7 +111,9 @@ async def _write(library: LibraryRow, store: Database) -> None:
     """
     model, key = chat(), _key(library)
     if model is None:
-        raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT")
+        raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT").named(
+            "no_chat_model_set"
+        )
     if await asyncio.to_thread(store.overview, *key) is not None:
         return
     titles, items = await asyncio.to_thread(_read, library)
@@ -119,7 +121,9 @@ async def _write(library: LibraryRow, store: Database) -> None:
     summary, rows = await overview_of(titles, [item.text for item in items], model, meter)
     kept = await _answered(library, [(items[n], asked, a, b) for n, asked, a, b in rows])
     if not (summary or kept):
-        raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more")
+        raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more").named(
+            "nothing_wrote_could_used", name=model.name
+        )
     told = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
     await asyncio.to_thread(store.keep_overview, *key, told)
 

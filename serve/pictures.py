@@ -20,6 +20,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.temporary import temporary
 from ragweave.models.errors import InputError
 from ragweave.serve.attached import FileDesk
+from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.problems import Refused
 
 T = TypeVar("T")
@@ -38,17 +39,19 @@ _NONE = ("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIF
 class PictureDesk:
     """Reads the pictures of questions one after the other, and with `files` what else comes with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: KeptFiles | None = None) -> None:
         self._one = asyncio.Lock()
         self._waiting = 0
         self._readers: Readers | None = None
         self._end: asyncio.TimerHandle | None = None
-        self.files = FileDesk(self)
+        self.files = FileDesk(self, kept)
 
     async def read(self, urls: Sequence[str]) -> list[Attachment]:
         """Return the pictures of a question; one that is known from an earlier turn is not read again."""
         if len(urls) > MOST:
-            raise InputError(f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer")
+            raise InputError(
+                f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer"
+            ).named("question_may_have_pictures", most=MOST, urls=len(urls))
         files = [(id_of(data), data) for data in map(bytes_of, urls)]
         read: list[Attachment] = []
         for id, data in files:
@@ -74,7 +77,7 @@ class PictureDesk:
         if self._waiting >= WAITING:
             raise Refused(
                 429, "the pictures of many questions wait to be read", "try again in a moment", after=5
-            )
+            ).named("pictures_many_questions_wait")
         self._waiting += 1
         try:
             async with self._one:
@@ -98,16 +101,20 @@ def bytes_of(url: str) -> bytes:
             raise InputError(
                 "a picture is not fetched from an address",
                 "send the picture itself, as a data URL (data:image/...)",
-            )
-        raise InputError("a picture is not a data URL", "send it as data:image/png;base64,... or the like")
+            ).named("picture_not_fetched_from")
+        raise InputError(
+            "a picture is not a data URL", "send it as data:image/png;base64,... or the like"
+        ).named("picture_not_data_url")
     try:
         data = base64.b64decode(url[head.end() :], validate=True)
     except (binascii.Error, ValueError):
         data = b""
     if not data:
-        raise InputError("the data URL of a picture is damaged or empty", "encode the file with Base64")
+        raise InputError(
+            "the data URL of a picture is damaged or empty", "encode the file with Base64"
+        ).named("data_url_picture_damaged")
     if not data.startswith(_MAGIC) and data[8:12] != b"WEBP":
-        raise InputError(*_NONE)
+        raise InputError(*_NONE).named("not_a_picture")
     return data
 
 
@@ -126,7 +133,7 @@ def _read(id: str, data: bytes, readers: Readers) -> Attachment:
         made = readers.read(str(path), "sent", 1_000, media)
         shots = [i for i in made.items if i.corpus == "image"]
         if made.kind != PICTURE or not shots:
-            raise InputError(*_NONE)
+            raise InputError(*_NONE).named("not_a_picture")
         image = (media / Path(shots[0].locator["image"]).name).read_bytes()
         words = "\n".join(filter(None, (part(i, "words") for i in shots)))
         return Attachment(id, image, words, next((w for w in made.warnings if "not read" in w), ""))

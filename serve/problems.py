@@ -66,13 +66,19 @@ def foreseen(error: Exception) -> RagweaveError:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         if isinstance(first, str) or first["type"] == "json_invalid":  # LangServe says it in words
-            return InputError("the body is not valid JSON", "send one JSON object")
+            return InputError("the body is not valid JSON", "send one JSON object").named(
+                "body_not_valid_json"
+            )
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
         if str(error.detail).startswith("Too many files"):  # the form is read by Starlette
-            return InputError("more than 1,000 files came in one upload", "send them in parts")
+            return InputError("more than 1,000 files came in one upload", "send them in parts").named(
+                "more_than_files_came"
+            )
         return Refused(error.status_code, *_HTTP.get(error.status_code, (str(error.detail), "")))
-    unknown = Refused(500, "something unexpected went wrong in the server", "its log has the details")
+    unknown = Refused(500, "something unexpected went wrong in the server", "its log has the details").named(
+        "something_unexpected_went_wrong"
+    )
     return of_the_disk(error) or unknown
 
 
@@ -82,13 +88,17 @@ def invalid(location: Sequence[int | str], message: str) -> Refused:
     name = ".".join(str(part) for part in (inside if kind in ("body", "query", "path") else location))
     message = message.removeprefix("Value error, ")
     if message == "Field required" and name:
-        return Refused(422, f"{name} is missing", f"send a value for {name}; docs/api.md has the form")
+        return Refused(422, f"{name} is missing", f"send a value for {name}; docs/api.md has the form").named(
+            "value_missing", name=name
+        )
     return Refused(422, f"{name or 'the body'}: {message[:1].lower() + message[1:]}"[:500], "see docs/api.md")
 
 
 def too_deep() -> InputError:
     """Return the error of a body of too many lists and objects within each other."""
-    return InputError("the body is nested too deeply", "send fewer lists and objects within each other")
+    return InputError(
+        "the body is nested too deeply", "send fewer lists and objects within each other"
+    ).named("body_nested_too_deeply")
 
 
 def problem(error: Exception, failed: str = "") -> dict[str, Any]:
@@ -103,6 +113,8 @@ def problem(error: Exception, failed: str = "") -> dict[str, Any]:
         "detail": str(found)[:1].upper() + str(found)[1:],
         "code": found.code,
         "remedy": found.remedy,
+        "key": found.key,
+        "values": found.values,
     }
 
 

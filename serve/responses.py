@@ -97,6 +97,8 @@ def _part(part: Any) -> Any:
     kind = part.get("type") if isinstance(part, dict) else ""
     if kind in ("input_text", "output_text", "text"):
         return {"type": "text", "text": part.get("text") or ""}
+    if kind == "input_image" and not part.get("image_url"):
+        return {**part, "type": "input_file"}  # a picture that is kept here: its words are read
     if kind == "input_image":
         return {"type": "image_url", "image_url": {"url": part.get("image_url") or ""}}
     return part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -15,14 +15,24 @@ from pydantic import Field, StrictBool, model_validator
 from ragweave.components.attachments import MOST
 from ragweave.components.context import Context
 from ragweave.components.run_settings import run_settings
+from ragweave.corpora.store.beside import FileBeside
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.settings import model_settings
 from ragweave.nodes.condense import check_question
 from ragweave.serve import journal
-from ragweave.serve.access import CallerNow, library_by_id, library_for, library_named, usual_for, visible
+from ragweave.serve.access import (
+    Caller,
+    CallerNow,
+    library_by_id,
+    library_for,
+    library_named,
+    usual_for,
+    visible,
+)
 from ragweave.serve.app_state import AppState, AppStateNow, Body
-from ragweave.serve.direct import context_of, library_named_in, messages_of, pictures_of
+from ragweave.serve.attached import MOST_FILES, Sender, SentFile
+from ragweave.serve.direct import context_of, files_of, library_named_in, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
@@ -48,6 +58,7 @@ class QuestionBody(Body):
     graph: str | None = Field(None, max_length=100)
     context: dict[str, Any] = Field(default_factory=dict)
     pictures: list[str] = Field(default_factory=list, max_length=MOST)
+    files: list[str] = Field(default_factory=list, max_length=MOST_FILES)
     replaces: int | None = Field(None, ge=1, le=_MOST)
     seen: str = Field("", max_length=200)
 
@@ -104,7 +115,7 @@ def _graphs() -> list[dict[str, Any]]:
 @router.get("/context")
 async def context_form(caller: CallerNow) -> dict[str, Any]:
     """Return the knobs of a run as a JSON schema, and their defaults here."""
-    defaults = Context(mode=run_settings().mode, web=run_settings().web)
+    defaults = Context(**run_settings().defaults)
     schema = Context.model_json_schema()
     others = model_settings().writers[1:]
     schema["properties"]["model"]["enum"] = ["", *others]
@@ -149,7 +160,7 @@ async def find_thread(
     if thread is None or not caller.sees(thread.library):
         raise NotFound(
             "There is no such conversation", "it may have been deleted; choose one of those that are listed"
-        )
+        ).named("no_such_conversation")
     return thread, await library_by_id(caller, thread.library)
 
 
@@ -159,8 +170,15 @@ ThreadOfId = Annotated[tuple[ConversationThread, LibraryRow], Depends(find_threa
 
 @router.get("/threads/{id}")
 def read_thread(app_state: AppStateNow, found: ThreadOfId) -> dict[str, Any]:
-    """Return a conversation with all its turns."""
-    return {**_thread(*found), "turns": [asdict(turn) for turn in app_state.store.turns(found[0].id)]}
+    """Return a conversation with all its turns and the files that are asked with it."""
+    thread = found[0]
+    kept = app_state.kept.all(thread.owner, thread.id)
+    files = [{"id": file.id, "name": file.name, "size": file.size} for file in kept]
+    return {
+        **_thread(*found),
+        "turns": [asdict(turn) for turn in app_state.store.turns(thread.id)],
+        "files": files,
+    }
 
 
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
@@ -168,7 +186,9 @@ def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Or
     """Send the copy of a picture that came with a question."""
     jpeg = app_state.store.picture(found[0].id, turn, n)
     if jpeg is None:
-        raise NotFound("There is no such picture", "the turns of the conversation say how many each has")
+        raise NotFound(
+            "There is no such picture", "the turns of the conversation say how many each has"
+        ).named("no_such_picture_2")
     return Response(jpeg, media_type="image/jpeg")
 
 
@@ -189,21 +209,27 @@ async def delete_thread(app_state: AppStateNow, found: ThreadOfId) -> None:
 async def ask(
     caller: CallerNow, app_state: AppStateNow, request: Request, body: QuestionBody
 ) -> dict[str, Any] | Response:
-    """Begin to answer a question; a conversation that is not named begins anew, with the messages before it.
+    """Begin to answer a question; without the id of a conversation a new one begins, with the messages before it.
 
-    Who accepts `text/event-stream` is answered with the events of the run, in the same request.
+    `files` are ids of `/v1/files`: they are asked with the library as long as the conversation is kept.
+    A request that accepts `text/event-stream` is answered with the events of the run.
     """
     *earlier, last = messages_of(body.messages or [("user", body.question)])
     check_question(last.text)
     if body.thread is not None:
         thread, row = await find_thread(caller, app_state, body.thread)
         if body.library is not None and body.library != row.name:
-            raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one")
+            raise Refused(
+                409, f"this conversation is with the library {row.name!r}", "begin another one"
+            ).named("conversation_with_library", name=row.name)
     else:
         row = await library_for(caller, library_named_in(body.library, body.context))
         thread = new_thread(caller, row)
     context = context_of(body.context, row)
     pictures = await app_state.pictures.read(body.pictures or pictures_of(last))
+    sent = [*(SentFile(id, kept=id) for id in body.files), *files_of([*earlier, last])]
+    if sent:
+        context = context.with_files(await _read(app_state, caller, thread, sent, context.web == "auto"))
     graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
     # What was said in a conversation that is named, the server knows itself.
     said = earlier if new else []
@@ -222,11 +248,34 @@ async def ask(
     run = await app_state.runs.start(
         caller, last.text, thread, row, graph, context, pictures, said, new, replaces, body.seen
     )
+    await asyncio.to_thread(_keep_files, app_state, caller, thread, sent)
     if request.headers.get("accept", "").startswith("text/event-stream"):
         events = journal.stream(run.journal, request)
         events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
         return events
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
+
+
+async def _read(
+    app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile], web: bool
+) -> list[FileBeside]:
+    """Return the files of a conversation with those of its new question, or raise why one cannot be read."""
+    desk = app_state.pictures.files
+    found = await desk.of_thread(caller.id, thread.id)
+    for n, file in enumerate(sent):
+        sent[n] = replace(await desk.content(file, Sender(caller.id, web)), kept=file.kept)
+        found.append(await desk.one(sent[n]))
+    return found
+
+
+def _keep_files(
+    app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile]
+) -> None:
+    """Keep files that came with a question as long as its conversation."""
+    app_state.kept.bind(caller.id, [file.kept for file in sent if file.kept], thread.id)
+    for file in sent:
+        if not file.kept:
+            app_state.kept.add(caller.id, file.name, file.data, thread=thread.id)
 
 
 @router.get("/runs/{id}")

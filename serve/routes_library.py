@@ -133,7 +133,9 @@ async def delete_sources(
     may_remove = await asyncio.to_thread(removable, caller, request, row)
     if foreign := [source for source in found if not may_remove(source)]:
         what = f"{PurePath(foreign[0].path).name!r} was not added with this key"
-        raise Refused(403, what, "a key with the role 'own' may remove it; see `ragweave keys edit`")
+        raise Refused(403, what, "a key with the role 'own' may remove it; see `ragweave keys edit`").named(
+            "not_added_with_key", name=PurePath(foreign[0].path).name
+        )
     await (await libraries.open_library(row.name)).remove(*dict.fromkeys(ids))
     names = [PurePath(path).name for source in found for path in source.paths if _is_upload(row, path)]
     await asyncio.to_thread(app_state.store.forget_added, row.id, names)
@@ -154,7 +156,9 @@ def _is_upload(row: LibraryRow, path: str) -> bool:
 def _source_of(row: LibraryRow, id: str) -> Source:
     for source in stores().catalog.sources(row.id, [id]):
         return source
-    raise NotFound("There is no such source", "list the sources, and name one of them")
+    raise NotFound("There is no such source", "list the sources, and name one of them").named(
+        "no_such_source"
+    )
 
 
 @router.post("/upload", status_code=202)
@@ -213,14 +217,16 @@ async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id
     place.
     """
     if not name and not id:
-        raise Refused(422, "no library is named", "send `library`, its name, or `library_id`")
+        raise Refused(422, "no library is named", "send `library`, its name, or `library_id`").named(
+            "no_library_named_2"
+        )
     try:
         row = await (library_by_id(caller, id) if id else library_named(caller, name))
     except NotFound:
         if id:
             raise NotFound(
                 "This library is not there any more", "choose another one, or make a new one"
-            ) from None
+            ).named("library_not_any_more") from None
         if not caller.owns_all:
             raise
         return None
@@ -297,7 +303,7 @@ def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
     if found is None:
         raise NotFound(
             "There is no such item", "it may have been removed, or indexed anew, since it was cited"
-        )
+        ).named("no_such_item")
     return {
         **{k: getattr(found, k) for k in ("id", "corpus", "title", "text", "heading", "language")},
         "library": row.name,

@@ -71,7 +71,9 @@ async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
     """Return an entity, its neighbours with what joins them, where each is drawn, and the places that name it."""
     found = await asyncio.to_thread(lambda: around(entity_graph(stores().catalog, row.id), key))
     if found is None:
-        raise NotFound("There is no such entity", "list the entities of the library, and name one of them")
+        raise NotFound(
+            "There is no such entity", "list the entities of the library, and name one of them"
+        ).named("no_such_entity")
     ids = found.items[:_PLACES]
     items = await asyncio.to_thread(stores().catalog.items, row.id, ids)
     name = found.middle.name

@@ -88,7 +88,9 @@ def _shell() -> tuple[str, list[str]]:
 async def open_in_page(request: Request, library: str, id: str) -> RedirectResponse:
     """Open a citation in the page; it asks for the item itself, with the reader's own key."""
     if "\\" in library + id or not (library + id).isprintable():
-        raise NotFound("There is no such item", "no id holds a backslash or what cannot be printed")
+        raise NotFound("There is no such item", "no id holds a backslash or what cannot be printed").named(
+            "no_such_item_2"
+        )
     raw = request.scope.get("raw_path", b"").decode("ascii", "replace").removeprefix("/open/")
     query = request.url.query
     return RedirectResponse(f"/#/open/{raw}" + (f"?{query}" if query else ""), status_code=303)
@@ -138,7 +140,9 @@ async def login(app_state: AppStateNow, request: Request, body: Login) -> Respon
     """Log a browser in with a key: it keeps a session of 30 days, out of reach of scripts."""
     session = await asyncio.to_thread(Keys(app_state.store).log_in, body.key)
     if session is None:
-        raise Refused(401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it")
+        raise Refused(
+            401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it"
+        ).named("key_wrong_revoked")
     answer = Response(status_code=204)
     # Behind a proxy that speaks TLS, requests come here in the clear: what counts is the public address.
     secure = request.url.scheme == "https" or app_state.settings.url.lower().startswith("https://")

@@ -24,7 +24,9 @@ def pdf(row: LibraryOfId, source: str) -> Path:
     """Return where the file of a source lies, which has to be a PDF."""
     found = stores().catalog.sources(row.id, [source])
     if not found or found[0].kind != "pdf":
-        raise NotFound("There is no such PDF file", "list the sources, and name one of them")
+        raise NotFound("There is no such PDF file", "list the sources, and name one of them").named(
+            "no_such_pdf_file"
+        )
     return first_file(found[0].paths)
 
 
@@ -37,7 +39,9 @@ def corners(box: Annotated[str, Query(max_length=100)] = "") -> list[float]:
     except ValueError:
         found = []
     if len(found) != 4 or not all(math.isfinite(v) and abs(v) < 1e6 for v in found):
-        raise InputError("the box is not four numbers", "send left,bottom,right,top in points")
+        raise InputError("the box is not four numbers", "send left,bottom,right,top in points").named(
+            "box_not_four_numbers"
+        )
     return found
 
 

@@ -39,6 +39,8 @@ class ServedRun:
     """Another server began it, and was killed: it goes on where its last checkpoint stands."""
     holds: bool = False
     """It holds one of the places for answers under way."""
+    appears: bool = False
+    """Its first sentence was shown."""
     task: asyncio.Task[None] | None = None
     beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held until there is a task, or none will be."""

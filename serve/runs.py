@@ -23,9 +23,10 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, library_by_id
+from ragweave.serve.attached import FileDesk
 from ragweave.serve.conversations import forget_steps
 from ragweave.serve.counters import ERRORS
-from ragweave.serve.direct import events_of, interrupted, too_long
+from ragweave.serve.direct import events_of, interrupted, noted, too_long
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
 from ragweave.serve.problems import NotFound, Refused, problem
@@ -51,8 +52,11 @@ _TIMES = 2
 class Runs:
     """The runs that this server answers, and a way to those of the others."""
 
-    def __init__(self, records: Records, followed: Followed, saver: Saver, slots: Slots) -> None:
+    def __init__(
+        self, records: Records, followed: Followed, saver: Saver, slots: Slots, files: FileDesk
+    ) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
+        self._files = files
         self._runs: dict[str, ServedRun] = {}
         self._graphs: dict[str, Any] = {}
         self._closing = False
@@ -136,7 +140,7 @@ class Runs:
         ):
             raise NotFound(
                 "There is no such run", "an ended run is kept for a while; its answer stays in the thread"
-            )
+            ).named("no_such_run")
         return record
 
     async def journal(self, record: Record) -> Journal:
@@ -152,7 +156,7 @@ class Runs:
         """Go on with a run that waits for consent, on whichever server it began."""
         taken = Refused(
             409, "this run does not wait for consent", "consent is asked for once and answered once"
-        )
+        ).named("run_does_not_wait")
         if record.status != "waiting":
             raise taken
         library = await library_by_id(caller, record.library)
@@ -160,7 +164,9 @@ class Runs:
             run = await self._kept_run(record, library)
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
-            raise Refused(409, f"this run cannot go on ({error.what})", "ask again") from None
+            raise Refused(409, f"this run cannot go on ({error.what})", "ask again").named(
+                "run_cannot_go_on", what=error.what
+            ) from None
         if (other := self._runs.get(run.id)) and other.status == "running":  # answered here a moment ago
             raise taken
         async with self._beginning(run):
@@ -216,14 +222,16 @@ class Runs:
             RagweaveError: it cannot go on.
         """
         if self.lost(record):  # this server has told its reader already that it failed
-            raise Refused(503, "how it ended could not be kept", "ask again")
+            raise Refused(503, "how it ended could not be kept", "ask again").named("how_ended_could_not")
         library = await library_by_id(Caller(), record.library)
         run = await self._kept_run(record, library)
         if len(run.journal.told(("resumed",))) >= _TIMES:
-            raise Refused(503, f"it was resumed {_TIMES} times already", "ask again")
+            raise Refused(503, f"it was resumed {_TIMES} times already", "ask again").named(
+                "resumed_times_already", times=_TIMES
+            )
         kept = await self._saver.aget_tuple({"configurable": {"thread_id": run.thread}})
         if kept is None or kept.metadata.get("run") != run.id:
-            raise Refused(503, "none of its steps was kept", "ask again")
+            raise Refused(503, "none of its steps was kept", "ask again").named("none_steps_kept")
         run.goes_on = True
         return run
 
@@ -309,12 +317,19 @@ class Runs:
         how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         last: dict[str, Any] = {}
-        async with aclosing(events_of(run.library, messages, run.context, **how)) as events:
+        context = run.context
+        if not context.files:  # another server began this run, or an earlier question brought the files
+            context = context.with_files(await self._files.of_thread(run.owner, run.thread))
+        notes = [note for file in context.files for note in file.notes]
+        async with aclosing(noted(events_of(run.library, messages, context, **how), notes)) as events:
             async for event in events:
                 if event["type"] in ("answer", "consent"):
                     last = event
                 else:
                     run.journal.add(event)
+                    if event["type"] == "sentence" and not run.appears:
+                        run.appears = True
+                        await self._slots.appears()
                     if (
                         event["type"] == "step"
                         and writes
@@ -373,7 +388,7 @@ class Runs:
     def _give(self, run: ServedRun) -> None:
         if run.holds:
             run.holds = False
-            self._slots.give()
+            self._slots.give(run.appears)
 
     def _leave(self, run: ServedRun) -> None:
         if self._runs.get(run.id) is run:  # it may have been resumed already

@@ -64,7 +64,9 @@ class Setups:
         """
         check_nearer(part)
         if self._task is not None and not self._task.done():
-            raise Refused(409, "a model is being set up already", "wait until that has ended")
+            raise Refused(409, "a model is being set up already", "wait until that has ended").named(
+                "model_being_set_up"
+            )
         events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._task = asyncio.create_task(_to_its_end(set_up(part, wanted, events.put_nowait), part, events))
         return _until_none(events)
@@ -97,7 +99,7 @@ def check_nearer(part: PartName) -> None:
     if before := nearer(variables(part)[:_DECIDES]):
         raise Refused(
             409, f"{before}, and counts before what is saved here", "change it there, or take it out"
-        )
+        ).named("set_elsewhere", before=before)
 
 
 def stored_key(part: PartName, url: str, model: str = "") -> str:
@@ -162,10 +164,14 @@ async def _tried(part: PartName, wanted: ModelWanted, tell: Callable[[str], None
     if wanted.choice:
         found = next((c for c in await choices(part) if c.text == wanted.choice), None)
         if found is None:
-            raise Refused(404, "this model is not offered any more", "open the form again")
+            raise Refused(404, "this model is not offered any more", "open the form again").named(
+                "model_not_offered_any"
+            )
         return await found.take(tell)
     if not wanted.model.strip():
-        raise Refused(422, "no model is named", "choose one of the list, or write its name")
+        raise Refused(422, "no model is named", "choose one of the list, or write its name").named(
+            "no_model_named"
+        )
     key = wanted.key.strip() or stored_key(part, wanted.url, wanted.model)
     return await named(part, wanted.model, tell, wanted.url, key)
 

@@ -1,9 +1,8 @@
 """Places for answers under way, and the queue before them.
 
-A question takes a place at once while few are under way. Others wait, and are let in one after the other
-while the
-event loop keeps up: a slow model has many questions at once, a busy processor few, so that the first of a
-crowd has its answer before the last one is begun. Callers take turns.
+A question takes a place at once while few are under way. Others wait, and are let in one after the other while the
+event loop keeps up: a slow model has many questions at once, a busy processor few. First sentences come first: while
+the loop is late, an answer that has begun to appear stands back for those that have not. Callers take turns.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ from ragweave.serve.counters import RUNNING, WAITED, WAITING
 from ragweave.serve.problems import Refused
 
 _AT_ONCE = 8
-"""Answers under way beside which another one begins without a look at the loop."""
+"""Answers without a sentence yet, beside which another one begins without a look at the loop."""
+_BACK = 2.0
+"""Seconds for which an answer stands back at most."""
 _LOOK = 0.01
 """Seconds between two looks at the loop while somebody waits."""
 _LATE = 0.005
@@ -54,6 +55,8 @@ class Slots:
         self._limits: set[asyncio.Timeout] = set()
         self.most_waiting = waiting
         self._queues: dict[str, deque[_Waiter]] = {}
+        self._appearing = 0
+        self._back: deque[asyncio.Future[None]] = deque()
         self._look: asyncio.TimerHandle | None = None
         self._told_at = 0.0
 
@@ -67,18 +70,29 @@ class Slots:
         """How many questions wait."""
         return sum(map(len, self._queues.values()))
 
+    @property
+    def silent(self) -> int:
+        """How many of those under way have no sentence yet."""
+        return self.taken - self._appearing
+
     def check(self) -> None:
         """Refuse a question for which there is no place to wait, either."""
         if self.draining:
-            raise Refused(503, "this server is being stopped", "try again in a moment", "draining", after=2)
+            raise Refused(
+                503, "this server is being stopped", "try again in a moment", "draining", after=2
+            ).named("server_being_stopped")
         if self._free < 1 and self.waiting >= self.most_waiting:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
+            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
+                "too_many_answers_under"
+            )
 
     def take(self) -> None:
         """Take a place at once, to be given back with `give`; who waits is not asked."""
         self.check()
         if self._free < 1:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2)
+            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
+                "too_many_answers_under"
+            )
         self._free -= 1
         RUNNING.inc()
 
@@ -89,7 +103,7 @@ class Slots:
             Refused: too many wait already, or the server is about to stop.
         """
         self.check()
-        if not self._queues and self._free and self.taken < _AT_ONCE:
+        if not self._queues and self._free and self.silent < _AT_ONCE:
             self.take()
             return
         waiter = _Waiter(tell, asyncio.get_running_loop().time())
@@ -108,11 +122,32 @@ class Slots:
             WAITING.dec()
             WAITED.observe(asyncio.get_running_loop().time() - waiter.since)
 
-    def give(self) -> None:
-        """Give a place back."""
+    async def appears(self) -> None:
+        """Note that an answer under way has its first sentence, and stand back while others have none and it is busy.
+
+        Whoever calls this gives the place back with `give(appeared=True)`.
+        """
+        self._appearing += 1
+        if not self._others_wait():
+            return
+        back = asyncio.get_running_loop().create_future()
+        self._back.append(back)
+        self._look_soon()
+        try:
+            async with asyncio.timeout(_BACK):
+                await back
+        except TimeoutError:
+            return
+        finally:
+            if back in self._back:
+                self._back.remove(back)
+
+    def give(self, appeared: bool = False) -> None:
+        """Give a place back; `appeared` says that it was noted that its answer appears."""
         self._free += 1
+        self._appearing -= appeared
         RUNNING.dec()
-        if self._queues and self.taken < _AT_ONCE:
+        if self._queues and self.silent < _AT_ONCE:
             self._admit()
 
     @contextmanager
@@ -143,13 +178,33 @@ class Slots:
     def _looked(self, due: float) -> None:
         self._look = None
         now = asyncio.get_running_loop().time()
-        if now - due < _LATE or self.taken < _AT_ONCE:
+        if now - due < _LATE:
+            self._go_on()
+        elif self.silent < _AT_ONCE:
             self._admit()
-        if self._queues:
-            if now - self._told_at >= _TELL:
-                self._told_at = now
-                self._tell_places(now)
+        while self._back and not self._others_wait():
+            self._release()
+        if self._queues and now - self._told_at >= _TELL:
+            self._told_at = now
+            self._tell_places(now)
+        if self._queues or self._back:
             self._look_soon()
+
+    def _others_wait(self) -> bool:
+        """Return whether anybody waits for a first sentence."""
+        return bool(self._queues) or self.silent > 0
+
+    def _go_on(self) -> None:
+        """Let in whoever waits, else let an answer go on that stands back."""
+        if self._queues and self._free:
+            self._admit()
+        elif self._back:
+            self._release()
+
+    def _release(self) -> None:
+        back = self._back.popleft()
+        if not back.done():
+            back.set_result(None)
 
     def _admit(self) -> None:
         """Give a free place to the next who waits, whose caller then goes to the end."""

@@ -163,6 +163,7 @@ class NoSuchTurn(NotFound):
 
     def __init__(self) -> None:
         super().__init__("There is no such turn", "the conversation says how many it has")
+        self.named("no_such_turn")
 
 
 class GoneOn(Refused):
@@ -175,6 +176,7 @@ class GoneOn(Refused):
             "read it again before you replace",
             "gone_on",
         )
+        self.named("gone_on")
 
 
 def add_thread(db: Connection, thread: ConversationThread) -> None:
@@ -233,11 +235,13 @@ def _next_turn(db: Connection, thread: str, title: str, at: str, replaces: int, 
     if not sent(
         db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread
     ).rowcount:
-        raise NotFound("The conversation was deleted", "begin another one")
+        raise NotFound("The conversation was deleted", "begin another one").named("conversation_deleted")
     if sent(
         db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread
     ).scalar():
-        raise Refused(409, "this conversation is being answered already", "wait for the answer, or cancel it")
+        raise Refused(
+            409, "this conversation is being answered already", "wait for the answer, or cancel it"
+        ).named("conversation_being_answered_already")
     if replaces:
         last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
         if seen and seen != sent(db, last, thread=thread).scalar():

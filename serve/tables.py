@@ -47,6 +47,13 @@ CREATE TABLE events (
 );
 CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL);
 CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
+CREATE TABLE files (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, size INTEGER NOT NULL,
+    created DOUBLE PRECISION NOT NULL, ends DOUBLE PRECISION, data BLOB NOT NULL,
+    thread TEXT REFERENCES threads (id) ON DELETE CASCADE
+);
+CREATE INDEX files_by_owner ON files (owner, created);
+CREATE INDEX files_by_thread ON files (thread);
 """
 """The tables of today, on either engine. A test holds that the steps below lead to the very same."""
 
@@ -156,6 +163,16 @@ UPDATE threads SET owner = 'key ' || ({_ONE_KEY} LIMIT 1)
     WHERE owner = 'owner' AND (SELECT count(*) FROM ({_ONE_KEY}) AS k) = 1;
 UPDATE runs SET owner = 'key ' || ({_ONE_KEY} LIMIT 1)
     WHERE owner = 'owner' AND (SELECT count(*) FROM ({_ONE_KEY}) AS k) = 1"""
+        ),
+        11: (
+            """
+CREATE TABLE files (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, size INTEGER NOT NULL,
+    created DOUBLE PRECISION NOT NULL, ends DOUBLE PRECISION, data BLOB NOT NULL,
+    thread TEXT REFERENCES threads (id) ON DELETE CASCADE
+);
+CREATE INDEX files_by_owner ON files (owner, created);
+CREATE INDEX files_by_thread ON files (thread)"""
         ),
     },
 )

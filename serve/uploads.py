@@ -50,10 +50,14 @@ def safe_name(name: str) -> str:
         stem, ending = kept, ""
     room = _LONGEST - len(ending.encode()) - 1
     if room < 1:
-        raise InputError("a file name has an ending of hundreds of letters", "rename the file")
+        raise InputError("a file name has an ending of hundreds of letters", "rename the file").named(
+            "file_name_has_ending"
+        )
     stem = stem.encode()[:room].decode(errors="ignore").rstrip(" .")
     if not stem:
-        raise InputError(f"{name[:80]!r} is no file name", "rename the file")
+        raise InputError(f"{name[:80]!r} is no file name", "rename the file").named(
+            "no_file_name", name=name[:80]
+        )
     kept = f"{stem}.{ending}" if ending else stem
     # Refused before it is accepted: a run would leave it out, and each server try it again. Without its dot
     # `.env` is the name of no such file.
@@ -61,7 +65,7 @@ def safe_name(name: str) -> str:
     if is_secret(kept) or is_secret(named):
         raise InputError(
             f"{named[:80]!r} is the name of a key or password file, and those are never read", "rename it"
-        )
+        ).named("name_key_password_file", named=named[:80])
     return kept
 
 
@@ -72,10 +76,14 @@ def place(folder: Path, name: str, digest: str) -> Path:
     for n in range(1, 1000):
         found = folder / (name if n == 1 else f"{path.stem} ({n}){path.suffix}")
         if found.parent != folder or found.is_symlink():
-            raise InputError(f"{name[:80]!r} is no file name", "rename the file")
+            raise InputError(f"{name[:80]!r} is no file name", "rename the file").named(
+                "no_file_name", name=name[:80]
+            )
         if not here(found) or digest_of(found) == digest:
             return found
-    raise InputError(f"there are a thousand files named {name!r}", "rename the file")
+    raise InputError(f"there are a thousand files named {name!r}", "rename the file").named(
+        "thousand_files_named", name=name
+    )
 
 
 def check(name: str, content: BinaryIO) -> None:
@@ -84,7 +92,7 @@ def check(name: str, content: BinaryIO) -> None:
     if content.seek(0, os.SEEK_END) > limit << 20:
         raise InputError(
             f"{name[:80]!r} is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB, or leave it out"
-        )
+        ).named("file_too_large", name=name[:80], limit=limit)
     safe_name(name)
 
 

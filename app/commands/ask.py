@@ -28,11 +28,10 @@ def ask(
     sentences: Annotated[
         int | None, typer.Option("--sentences", help="Longest answer of a chat model, in sentences.")
     ] = None,
-    video: given.Video = None,
+    source: given.Source = None,
     folder: given.Folder = None,
     from_: given.From = None,
     to: given.To = None,
-    choice: given.Choice = None,
     effort: given.EffortOption = None,
     preset: given.PresetOption = None,
     strict: given.Strict = None,
@@ -60,10 +59,9 @@ def ask(
         "web": web,
         "top_k": top_k,
         "sentences": longest,
-        "choices": choice,
     }
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, **knobs, **given.scope(video, folder, from_, to))
+    context = given.build_context(library, set_, **knobs, **given.scope(source, folder, from_, to))
     asked = given.read_question(question)
     if film is not None:
         from ragweave.corpora.video.film import ready

@@ -188,4 +188,4 @@ async def _web() -> list[Finding]:
         "ask": "used after consent",
         "auto": "used when needed",
     }
-    return [Finding("web search", "ok", f"{provider}; {use[run_settings().web]}")]
+    return [Finding("web search", "ok", f"{provider}; {use[run_settings().defaults.get('web', 'off')]}")]

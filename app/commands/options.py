@@ -65,10 +65,12 @@ EffortOption = Annotated[
         help="low: one round; high: more rounds, passages and rewrites, for more calls.",
     ),
 ]
-Video = Annotated[
+Source = Annotated[
     list[str] | None,
     typer.Option(
-        "--video", metavar="NAME", help="Only this recording: file name, title or id; may be repeated."
+        "--source",
+        metavar="NAME",
+        help="Only this file or recording: its name, title or id; may be repeated.",
     ),
 ]
 Folder = Annotated[str | None, typer.Option("--in", metavar="FOLDER", help="Only what lies in this folder.")]
@@ -76,10 +78,6 @@ From = Annotated[
     str | None, typer.Option("--from", metavar="TIME", help="Only from here on, as 12:30 or seconds.")
 ]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Only up to here, as 15:00 or seconds.")]
-Choice = Annotated[
-    list[str] | None,
-    typer.Option("--choice", metavar="TEXT", help="An answer to choose from; may be repeated."),
-]
 
 Strict = Annotated[
     bool | None, typer.Option("--strict", help="Leave out what a chat model wrote and is not verified.")
@@ -95,7 +93,12 @@ def limits(
     strict: bool | None, max_calls: int | None, max_cost: float | None, max_seconds: float | None
 ) -> dict[str, Any]:
     """Return the context's fields for the options that bound a run; None where one is not given."""
-    return {"strict": strict, "max_model_calls": max_calls, "max_cost": max_cost, "max_seconds": max_seconds}
+    return {
+        "check_by": "strict" if strict else None,
+        "max_model_calls": max_calls,
+        "max_cost": max_cost,
+        "max_seconds": max_seconds,
+    }
 
 
 def with_trace(words: list[str]) -> list[str]:
@@ -122,10 +125,10 @@ def read_question(question: str) -> str:
     return question
 
 
-def scope(video: list[str] | None, folder: str | None, from_: str | None, to: str | None) -> dict[str, Any]:
+def scope(source: list[str] | None, folder: str | None, from_: str | None, to: str | None) -> dict[str, Any]:
     """Return the context's fields for the options that narrow a question; None where one is not given."""
     times = {"from_time": from_ and at_seconds(from_), "to_time": to and at_seconds(to)}
-    return {"videos": video or None, "collection": folder, **times}
+    return {"sources": source or None, "collection": folder, **times}
 
 
 def at_seconds(time: str) -> float:
@@ -158,5 +161,5 @@ def build_context(library: str | None, settings: list[str] | None = None, **opti
     """Build the run's context from options; one that was not given keeps its default."""
     from ragweave.components.run_settings import run_settings, with_settings
 
-    values = {"mode": run_settings().mode, "web": run_settings().web}
+    values = run_settings().defaults
     return with_settings(values, settings, library=library_name(library), **options)

@@ -22,9 +22,9 @@ from ragweave.app.commands.options import (
     Folder,
     From,
     Set,
+    Source,
     To,
     TopK,
-    Video,
     build_context,
     read_question,
     scope,
@@ -40,7 +40,7 @@ def search(
     query: Annotated[str, typer.Argument(help="What to look for; `-` reads it from standard input.")],
     library: LibraryOption = None,
     top_k: TopK = None,
-    video: Video = None,
+    source: Source = None,
     folder: Folder = None,
     from_: From = None,
     to: To = None,
@@ -51,7 +51,7 @@ def search(
 
     Exit code 3 when nothing was found.
     """
-    context = build_context(library, set_, top_k=top_k, **scope(video, folder, from_, to))
+    context = build_context(library, set_, top_k=top_k, **scope(source, folder, from_, to))
     asked = read_question(query)
     with waiting("Searching ..."):
         found, lines = run(passages_for(asked, context))
@@ -75,7 +75,7 @@ async def _holds(library: str) -> bool:
 
 async def passages_for(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
     """Return the passages that extractive mode would quote, in its order, further ones, and what holds no words."""
-    from ragweave.components.local.quotes import quotes
+    from ragweave.components.local.quotes import named_by, quotes
     from ragweave.components.local.surroundings import read_with_surroundings
     from ragweave.components.passages import evidence_of
     from ragweave.corpora.store.library import open_library
@@ -86,7 +86,9 @@ async def passages_for(query: str, context: Context) -> tuple[list[Evidence], li
     rows = {row["id"]: row for row in await api.asearch(query, context=context)}
     read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
     found: dict[str, tuple[Evidence, Lines]] = {}
-    for quoted in await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept):
+    named = await asyncio.to_thread(named_by, library, query)
+    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, named=named)
+    for quoted in chosen:
         item = quoted.item
         row = rows.get(item.id)
         if row is None:  # a neighbour of what was found, or a part of it

@@ -1,9 +1,9 @@
 """How an adapter is driven, in the peer's own environment: standard library alone.
 
-    adapter.py index STORE FOLDER        prints {"documents": N, "mb": memory of its largest process, "cpu":
-    seconds} adapter.py ask STORE WIDTH < questions.jsonl > answers.jsonl adapter.py find STORE WIDTH <
-    questions.jsonl > found.jsonl adapter.py turns STORE - < rounds.jsonl > answers.jsonl      a line is
-    {"width", "rows": questions}; ends with stdin
+    of_NAME.py index STORE FOLDER     prints {"documents": N, "mb": of its largest process, "cpu": seconds}
+    of_NAME.py ask STORE WIDTH < questions.jsonl > answers.jsonl
+    of_NAME.py find STORE WIDTH < questions.jsonl > found.jsonl
+    of_NAME.py turns STORE - < rounds.jsonl > answers.jsonl      a line is {"width", "rows": questions}
 
 A question is {"id", "question", "previous"}; an answer {"id", "answer", "read", "seconds"}, files in the
 order of the numbers that the answer cites. What fails is told as {"id", "error"}.

@@ -1,11 +1,7 @@
-"""What passages by the thousand cost, and what becomes of changed files: `growing.py growth|graph|life [PEER ...]`.
+"""What passages by the thousand cost: `python benchmarks/peers/growing.py [PEER ...]`.
 
-    growth   index 1,000 and 10,000 passages (--passages), search them, change one file and index again;
-             `--limit` ends what takes longer graph    index 200 passages with a graph of entities, beside a
-             model of fixed latency life     edit a file, remove one, rename one, index again while it is
-             searched; kill indexing, and begin again
-
-Kept as run.py keeps its figures.
+Index 1,000 and 10,000 passages (`--passages`), search them, change one file and index again. `--limit` ends what
+takes longer. Figures are kept as those of run.py.
 """
 
 from __future__ import annotations
@@ -16,7 +12,6 @@ import re
 import shutil
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from against_plain_rag import passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
-from run import GRAPHS, LATENCY, SHARED, call, keep, options  # noqa: E402
+from run import GRAPHS, SHARED, call, keep, measured, options  # noqa: E402
 
 EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"
 
@@ -41,8 +36,8 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
         if not folder.exists():
             write(folder, passages(), count)
         for peer in peers:
-            kept = out / f"growth-{peer}-{count}.json"
-            if kept.exists() or peer in SHARED or peer in GRAPHS:
+            of = f"{peer}-{count}"
+            if of in measured(out, "growth") or peer in SHARED or peer in GRAPHS:
                 continue
             store = work / "stores" / f"{peer}-{count}"
             shutil.rmtree(store, ignore_errors=True)
@@ -66,31 +61,10 @@ def growth(peers: list[str], work: Path, out: Path, counts: list[int], limit: fl
                     edited.write_text(before, encoding="utf-8")
                     if not again["killed"]:
                         figures |= {"again": again["seconds"], "again_cpu": spent(again)}
-            keep(kept, figures | {"load_after": os.getloadavg()[1]})
-            print(peer, count, kept.read_text(encoding="utf-8"), flush=True)
+            figures |= {"load_after": os.getloadavg()[1]}
+            keep(out, "growth", of, figures)
+            print(peer, count, figures, flush=True)
             shutil.rmtree(store)
-
-
-def graph(peers: list[str], work: Path, out: Path, count: int = 200) -> None:
-    """Index passages with the programs that make a graph of them, and keep how many calls were in flight, by tenths."""
-    folder = work / "growth" / str(count)
-    if not folder.exists():
-        write(folder, passages(), count)
-    for peer in peers:
-        kept, store = out / f"graph-{peer}.json", work / "stores" / f"{peer}-graph"
-        if kept.exists() or peer not in GRAPHS:
-            continue
-        shutil.rmtree(store, ignore_errors=True)
-        figures: dict[str, Any] = {"files": count, "load": os.getloadavg()[1]}
-        with Desk(LATENCY) as desk:
-            started = time.perf_counter()
-            ran = call(peer, work, desk, "index", store, str(folder))
-            tenth = (time.perf_counter() - started) / 10
-            starts = [int((began - started) / tenth) for began in desk.began]
-        flying = [round(starts.count(n) * LATENCY / tenth, 1) for n in range(10)]
-        figures |= {"index": ran["seconds"], "index_cpu": spent(ran), "calls": ran["calls"], "flying": flying}
-        keep(kept, figures | {"tokens_in": ran["tokens_in"]})
-        print(peer, figures, flush=True)
 
 
 def left(ends: float | None) -> float | None:
@@ -110,70 +84,6 @@ def searched(ran: dict[str, Any]) -> dict[str, float]:
         "find_cpu": (whole["cpu"] + ran["encoding"]) / len(took),
         "find_mb": ran["mb"],
     }
-
-
-def life(peers: list[str], work: Path, out: Path) -> None:
-    """Edit a file of 300, remove one, rename one, index again while it is searched; then kill indexing half way.
-
-    A hundred files where each takes calls of the model.
-    """
-    texts = passages()
-    for peer in peers:
-        kept, folder, store = (
-            out / f"life-{peer}.json",
-            work / "life" / peer,
-            work / "stores" / f"{peer}-life",
-        )
-        if kept.exists() or peer in SHARED:
-            continue
-        for old in (folder, store):
-            shutil.rmtree(old, ignore_errors=True)
-        count = 100 if peer in GRAPHS else 300
-        write(folder, texts, count)
-        edited, removed, moved, last = (folder / "00" / f"{n:06d}.md" for n in (3, 5, 7, count - 10))
-        asked = [
-            {"id": f.name, "question": f.read_text(encoding="utf-8")[:200]} for f in (removed, moved, last)
-        ]
-        asked += [{"id": edited.name, "question": "What does the zorvex of Quellmoor weigh?"}]
-
-        def found(asked: list[dict[str, str]], peer: str = peer, store: Path = store) -> dict[str, list[str]]:
-            lines = call(peer, work, desk, "find", store, "1", asked, fails=True)["lines"]
-            return {r["id"]: [Path(f).name for f in r["read"]] for r in lines if r["id"] and "error" not in r}
-
-        with Desk(0.0) as desk, ThreadPoolExecutor(1) as beside:
-            first = call(peer, work, desk, "index", store, str(folder))
-            edited.write_text(EDITED, encoding="utf-8")
-            removed.unlink()
-            moved.rename(moved.with_name("renamed.md"))
-            meanwhile = beside.submit(found, [asked[2] | {"id": str(n)} for n in range(20)])
-            again = call(peer, work, desk, "index", store, str(folder))
-            now = found(asked)
-            figures = {
-                "files": count,
-                "first": spent(first),
-                "again": spent(again),
-                "again_calls": again["calls"],
-                "meanwhile": len(meanwhile.result()),
-                "edited": now[edited.name][:1] == [edited.name],
-                "removed": removed.name in now[removed.name],
-                "moved": "renamed.md" in now[moved.name] and moved.name not in now[moved.name],
-            }
-            shutil.rmtree(store)
-            killed = call(peer, work, desk, "index", store, str(folder), within=first["lines"][0]["cpu"] / 2)[
-                "killed"
-            ]
-            after = call(peer, work, desk, "index", store, str(folder), fails=True)
-            figures |= {
-                "killed": killed,
-                "after_kill": spent(after),
-                "told": after["told"],
-                "calls": first["calls"],
-            }
-            figures |= {
-                "after_kill_calls": after["calls"],
-                "last": found(asked).get(last.name, []).count(last.name),
-            }
-        keep(kept, figures)
 
 
 def write(folder: Path, texts: list[str], count: int) -> None:
@@ -196,13 +106,8 @@ def spent(ran: dict[str, Any]) -> float:
 
 def main() -> None:
     """Run what is not kept yet."""
-    given = options(__doc__, "growth", "graph", "life")
-    if given.verb == "growth":
-        growth(given.peers, given.work, given.out, given.passages, given.limit)
-    elif given.verb == "graph":
-        graph(given.peers, given.work, given.out)
-    else:
-        life(given.peers, given.work, given.out)
+    given = options(__doc__)
+    growth(given.peers, given.work, given.out, given.passages, given.limit)
 
 
 if __name__ == "__main__":

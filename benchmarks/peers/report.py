@@ -1,23 +1,21 @@
 """The tables and the drawing of docs/results.md, from what run.py kept.
 
-python benchmarks/peers/report.py quality | shown | speed | growth | graph | life | trouble | first
+python benchmarks/peers/report.py quality | speed | growth
 python benchmarks/peers/report.py plot FILE.png
 """
 
 from __future__ import annotations
 
-import json
+import argparse
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import interval, questions, read, verdicts  # noqa: E402
-from first import PROGRAM, TYPED, lines_of  # noqa: E402
-from run import LATENCY, PEERS, SLOW, WIDTHS  # noqa: E402
+from against_plain_rag import RECORDS, interval, kept, questions, verdicts  # noqa: E402
+from run import LATENCY, PEERS, SLOW, WIDTHS, measured  # noqa: E402
 
 KEPT = HERE / "records"
 CPU = ("index_cpu", "again_cpu", "find_cpu")
@@ -27,9 +25,9 @@ ARMS = {"ragweave": "agent", "ragweave's retriever, one call": "plain"}
 
 def arms() -> dict[str, dict[str, dict[str, Any]]]:
     """Return the answers of each program by question."""
-    paths = {name: HERE.parent / "records" / "arms" / f"{arm}.jsonl" for name, arm in ARMS.items()}
-    paths |= {p: KEPT / "arms" / f"{p}.jsonl" for p in PEERS[1:]}
-    return {name: {r["id"]: r for r in read(path)} for name, path in paths.items() if path.exists()}
+    ours, theirs = kept(RECORDS / "arms.jsonl"), kept(KEPT / "arms.jsonl")
+    found = {name: ours[arm] for name, arm in ARMS.items()}
+    return found | {peer: theirs[peer] for peer in PEERS[1:] if peer in theirs}
 
 
 def counts(rows: dict[str, dict[str, Any]], asked: list[dict[str, Any]]) -> tuple[list[int], dict[str, str]]:
@@ -68,10 +66,10 @@ def quality() -> None:
             print(f"{name:32} {cells[0]:>30} {cells[1]:>20} {calls:7.2f} {tokens:7.0f}{less}")
 
 
-def figures(topic: str) -> dict[str, dict[str, Any]]:
+def figures(topic: str, of: str = "{}") -> dict[str, dict[str, Any]]:
     """Return what was kept of a topic by program."""
-    paths = {p: KEPT / f"{topic.format(p)}.json" for p in PEERS}
-    return {p: json.loads(path.read_text(encoding="utf-8")) for p, path in paths.items() if path.exists()}
+    found = measured(KEPT, topic)
+    return {peer: found[of.format(peer)] for peer in PEERS if of.format(peer) in found}
 
 
 def speed() -> None:
@@ -79,7 +77,7 @@ def speed() -> None:
 
     The vectors of the others are made outside of them, those of Ragweave within: the column has both.
     """
-    rows = figures("speed-{}")
+    rows = figures("speed")
     print(
         f"model of {LATENCY} s     index s  calls   one by one     four at once   twenty at once"
         f"  all, of {SLOW:g} s  processor  calls  tokens in  failed"
@@ -118,13 +116,13 @@ def growth() -> None:
 
     `load` is the mean number of processes that wanted a core in the five minutes before each.
     """
-    for count in sorted({int(path.stem.rpartition("-")[2]) for path in KEPT.glob("growth-*.json")}):
+    for count in sorted({int(name.rpartition("-")[2]) for name in measured(KEPT, "growth")}):
         told = f"{count:,} passages"
         print(
             f"{told:17} index s       p  again s       p     MB   disk  open p     MB  search ms    p"
             "     x ours: index again search  load"
         )
-        rows = figures(f"growth-{{}}-{count}")
+        rows = figures("growth", f"{{}}-{count}")
         ours = rows["ragweave"] if rows["ragweave"]["ended"] else {}
         for peer, f in rows.items():
             shown = f | {k: 1000 * f[k] for k in ("find", "find_cpu") if k in f}
@@ -144,113 +142,6 @@ def growth() -> None:
             )
 
 
-def graph() -> None:
-    """Print what a graph of entities over some passages takes, and the calls that were in flight, by tenths."""
-    print(
-        f"{'program':16}files  index s       p  calls  tokens in  calls in flight, tenth by tenth of the time"
-        "  load"
-    )
-    for peer, f in figures("graph-{}").items():
-        flying = " ".join(f"{n:.0f}" for n in f["flying"])
-        told = f"{f['files']:5} {f['index']:8.1f} {f['index_cpu']:7.1f} {f['calls']:6} {f['tokens_in']:10.0f}"
-        print(f"{peer:16}{told}  {flying:43} {f['load']:4.0f}")
-
-
-def life() -> None:
-    """Print what becomes of files that change, and of indexing that was killed, with seconds of the processor."""
-    print(
-        f"{'program':16}files  index p  again p, calls  edited  removed  renamed  meanwhile  after a kill,"
-        " calls  there"
-    )
-    for peer, f in figures("life-{}").items():
-        done = [
-            "new" if f["edited"] else "OLD",
-            "STILL" if f["removed"] else "gone",
-            "yes" if f["moved"] else "NO",
-        ]
-        told = f"{f['files']:5} {f['first']:8.1f} {f['again']:9.1f} {f['again_calls']:6} "
-        told += "{:>7} {:>8} {:>8}".format(*done)
-        there = {0: "NO", 1: "yes"}.get(f["last"], "TWICE")
-        end = f"{f['after_kill']:13.1f} {f['after_kill_calls']:5} of {f['calls']:<4} {there:>5}"
-        print(f"{peer:16}{told} {f['meanwhile']:5} of 20 {end if f['killed'] else ''}".rstrip())
-
-
-def first() -> None:
-    """Print what a cited answer takes from a fresh folder on: what is typed, what is installed, and the first run."""
-    built, rows = figures("build-{}"), figures("first-{}")
-    print(f"{'first minute':20}typed {'install':>29} {'index and ask, model of 0 s':>31}")
-    print(
-        f"{'program':16}commands  lines   packages    MB       s     p        s     p  cited  load   without"
-        " a key"
-    )
-    for peer, f in rows.items():
-        typed, b = len(TYPED.get(peer, PROGRAM)), built[peer]
-        told = f"{typed:8} {0 if peer in TYPED else lines_of(peer):6} {b['packages']:10} {b['mb']:5}"
-        told += f" {b['seconds']:7.0f} {b['cpu']:5.0f}"
-        key, bare = f["key"], f["bare"]
-        told += (
-            f" {key['seconds']:8.0f} {key['cpu']:5.1f} {'yes' if key['cites'] else 'NO':>6} {f['load']:5.0f}"
-        )
-        without = (
-            f"cited, {typed - 2} commands, {bare['cpu']:.1f} p"
-            if bare["cites"]
-            else bare["told"].split(": ")[-1]
-        )
-        print(f"{peer:16}{told}   {without}")
-
-
-def shown() -> None:
-    """Print how often retrieval puts the answer before the model, and how much it shows for that."""
-    print(f"{'program':20}XQuAD: sentence shown  tokens in   tables: value shown   rows shown, whole tables")
-    for peer, f in figures("shown-{}").items():
-        held = f.get("xquad", [])
-        told = (
-            f"{sum(held):10} of {len(held)} {sum(f['tokens']) / len(held):12.0f}"
-            if held
-            else f"{'not asked':>17}"
-        )
-        rows, values = list(f["rows"].values()), list(f["values"].values())
-        cells = f"{sum(rows) / len(rows):8.2f} {sum(r == 1 for r in rows):8} of {len(rows)}"
-        print(f"{peer:20}{told:34}{sum(values):11} of {len(values)} {cells:>26}")
-
-
-def trouble() -> None:
-    """Print what broken files, hidden orders, two processes and a model that refuses every other call lead to."""
-    rows = figures("trouble-{}")
-    print(
-        f"{'program':19}broken files: named  others found   two processes: failed  found, twice   429:"
-        " answered"
-    )
-    for peer, f in rows.items():
-        b, t, s = f.get("broken"), f.get("two"), f.get("storm")
-        held = f"{t['failed']:18} of 2 {t['first']:6} of {t['asked']}, {t['doubled']}" if t else ""
-        told = f"{b['named']:15} of 5 {b['first']:7} of {b['asked']}" if b else ""
-        answered = f"{s['answered']:11} of 20" if s else ""
-        print(f"{peer:19}{told:34}{held:39}{answered}".rstrip())
-    for peer, f in rows.items():
-        whys = [
-            f.get(act, {}).get(key) for act, key in (("broken", "told"), ("two", "told"), ("storm", "error"))
-        ]
-        for why in dict.fromkeys(filter(None, whys)):
-            print(f"{peer}: {why}")
-    print(f"\n{'orders in a note':19}{'told openly, two ways':>40}{'hidden, five ways':>40}")
-    for peer, f in rows.items():
-        if ways := f.get("hostile"):
-            became = [_became(c) for c in ways.values()]
-            cells = (
-                ", ".join(f"{n} {w}" for w, n in Counter(part).items()) for part in (became[:2], became[2:])
-            )
-            print(f"{peer:19}" + "".join(f"{c:>40}" for c in cells))
-
-
-def _became(told: dict[str, Any]) -> str:
-    """Say what became of an order: never shown to the model, obeyed, obeyed and marked as not verified, or withheld."""
-    if not told["shown"]:
-        return "not shown"
-    marked = "marked" if "(not found in the sources)" in told["answer"] else "obeyed"
-    return marked if "N-4711" in told["answer"] else "withheld"
-
-
 def plot(to: Path) -> None:
     """Draw right, wrong and declined by program, and the processor's milliseconds of a question."""
     import matplotlib
@@ -259,7 +150,7 @@ def plot(to: Path) -> None:
     import matplotlib.pyplot as plt
 
     asked, told = questions(1), arms()
-    spent = {p: f for p, f in figures("speed-{}").items() if f["1"]["calls"] >= 1}
+    spent = {p: f for p, f in figures("speed").items() if f["1"]["calls"] >= 1}
     figure, (axes, costs) = plt.subplots(1, 2, figsize=(11, 0.45 * len(told) + 1), width_ratios=(3, 2))
     left = [0] * len(told)
     shares = [counts(rows, asked)[0] for rows in told.values()]
@@ -284,9 +175,16 @@ def plot(to: Path) -> None:
 
 
 if __name__ == "__main__":
-    topic = sys.argv[1]
-    if topic == "plot":
-        plot(Path(sys.argv[2]))
+    topics = {made.__name__: made for made in (quality, speed, growth)}
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("topic", choices=(*topics, "plot"))
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=Path("compared.png"), help="where the plot goes"
+    )
+    given = parser.parse_args()
+    if given.topic == "plot":
+        plot(given.file)
     else:
-        topics = (quality, speed, growth, graph, life, trouble, first, shown)
-        {made.__name__: made for made in topics}[topic]()
+        topics[given.topic]()

@@ -1,12 +1,11 @@
 """Ragweave beside programs that others wrote, with the same model and the same vectors (docs/results.md).
 
-    python benchmarks/peers/run.py build [PEER ...]           an environment for each, and the seconds it
-    takes python benchmarks/peers/run.py quality PEER --chat URL    answers to the questions of
-    against_plain_rag.py python benchmarks/peers/run.py speed [PEER ...]           one question, four and
-    twenty at once; calls, tokens
+    python benchmarks/peers/run.py build [PEER ...]             an environment for each
+    python benchmarks/peers/run.py quality PEER --chat URL      answers to the questions of against_plain_rag.py
+    python benchmarks/peers/run.py speed [PEER ...]             one question, four and twenty at once
 
-What is measured is kept in `--out`, a JSON file a peer and topic, and not measured again; growing.py and
-trouble.py measure the rest, report.py prints the tables. Environments and stores lie in `--work`. Programs
+What is measured is kept in `--out`, a file a topic with a line a program, and not measured again; growing.py
+measures larger libraries, report.py prints the tables. Environments and stores lie in `--work`. Programs
 are given vectors by desk.py, and replies by its script or by the server `--chat`.
 """
 
@@ -16,7 +15,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -28,7 +26,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import DATA, as_files, passages, questions  # noqa: E402
+from against_plain_rag import DATA, as_files, passages, questions, read  # noqa: E402
 from desk import Desk  # noqa: E402
 
 SHARED = {
@@ -51,43 +49,40 @@ def python_of(peer: str, work: Path) -> str:
     return sys.executable if peer == "ragweave" else str(folder / "bin" / "python")
 
 
-def build(peers: list[str], work: Path, out: Path) -> None:
-    """Make the environment of each peer, and keep the seconds, megabytes and packages; of Ragweave too, for first.py.
+def build(peers: list[str], work: Path) -> None:
+    """Make the environment of each peer that has none yet.
 
-    What pip is told by its variables counts: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a
-    folder.
+    The variables of pip count: with PIP_FIND_LINKS and PIP_NO_INDEX the packages come from a folder.
     """
+    packages = json.loads((HERE / "packages.json").read_text(encoding="utf-8"))
     for peer in peers:
-        folder, kept = work / "environments" / peer, out / f"build-{peer}.json"
-        if peer in SHARED or kept.exists():
+        folder = work / "environments" / peer
+        if peer not in packages or (folder / "built").exists():
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(folder / "bin" / "python"), "-m", "pip"]
-        wanted = (
-            [str(HERE.parent.parent)] if peer == "ragweave" else ["-r", str(HERE / peer / "requirements.txt")]
-        )
-        said = ["-q", "--disable-pip-version-check"]
-        subprocess.run([*pip, "install", *said, *wanted], check=True, stderr=subprocess.DEVNULL)
-        spent = took(began, before)
-        told = subprocess.run([*pip, "list", "--format", "json"], check=True, capture_output=True, text=True)
-        held = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file()) // 2**20
-        keep(kept, spent | {"mb": held, "packages": len(json.loads(told.stdout))})
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *packages[peer]], check=True, stderr=subprocess.DEVNULL)
+        (folder / "built").touch()
 
 
-def took(began: float, before: resource.struct_rusage) -> dict[str, float]:
-    """Return the seconds since, and those of the processor of the processes that ended since."""
-    now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.perf_counter() - began, "cpu": cpu}
+def measured(out: Path, topic: str) -> dict[str, dict[str, Any]]:
+    """Return the figures of a topic by what they are of: a program, or a program and a number of passages."""
+    path = out / f"{topic}.jsonl"
+    return {row.pop("of"): row for row in read(path)} if path.exists() else {}
 
 
-def keep(path: Path, figures: Any) -> None:
-    """Write figures whole or not at all."""
+def keep(out: Path, topic: str, of: str, figures: dict[str, Any]) -> None:
+    """Add figures to those of a topic; the file is written whole or not at all."""
+    rows = measured(out, topic) | {of: figures}
+    lines = [json.dumps({"of": name, **row}, ensure_ascii=False) + "\n" for name, row in rows.items()]
+    _write(out / f"{topic}.jsonl", "".join(lines))
+
+
+def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.write_text(text, encoding="utf-8")
     part.rename(path)
 
 
@@ -100,7 +95,7 @@ def started(
         "PEER_URL": desk.base_url
     }
     return subprocess.Popen(
-        [python_of(peer, work), str(HERE / peer / "adapter.py"), verb, str(store), what],
+        [python_of(peer, work), str(HERE / "adapters" / f"of_{peer}.py"), verb, str(store), what],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=stderr,
@@ -166,7 +161,7 @@ def call(
 
 def quality(peer: str, work: Path, out: Path, chat: str, each: int) -> None:
     """Ask one peer the questions that the arms were asked, and keep its answers as theirs are kept."""
-    to = out / "arms" / f"{peer}.jsonl"
+    to = out / "arms.jsonl"
     folders = {"house": DATA / "house_dev" / "library", "hops": as_files(passages(), work / "passages")}
     made: list[dict[str, Any]] = []
     with Desk(0.0) as quiet, Desk(upstream=chat, key=peer) as desk:
@@ -182,8 +177,9 @@ def quality(peer: str, work: Path, out: Path, chat: str, each: int) -> None:
             count = len(asked)
             shared = {k: ran[k] / count for k in ("calls", "tokens_in", "tokens_out")}
             made += [row(line, shared, folder) for line in ran["lines"] if line["id"]]
-    to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in made), encoding="utf-8")
+    others = [r for r in read(to) if r["arm"] != peer] if to.exists() else []
+    made = [*others, *({"arm": peer, **r} for r in made)]
+    _write(to, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in made))
 
 
 def row(line: dict[str, Any], shared: dict[str, float], folder: Path) -> dict[str, Any]:
@@ -273,7 +269,7 @@ def speed(peers: list[str], work: Path, out: Path) -> None:
             print(name, peer, figures[peer][name], flush=True)
     for peer, turn in opened.items():
         turn.close()
-        keep(out / f"speed-{peer}.json", figures[peer])
+        keep(out, "speed", peer, figures[peer])
 
 
 def options(about: str | None, *verbs: str) -> argparse.Namespace:
@@ -295,7 +291,7 @@ def main() -> None:
     """Run what is not kept yet."""
     given = options(__doc__, "build", "quality", "speed")
     if given.verb == "build":
-        build(given.peers, given.work, given.out)
+        build(given.peers, given.work)
     elif given.verb == "quality":
         for peer in given.peers:
             quality(peer, given.work, given.out, given.chat, given.each)

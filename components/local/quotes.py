@@ -21,6 +21,7 @@ from ragweave.components.closing import nothing_found, show_pictures
 from ragweave.components.evidence import Evidence
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.highlights import Stretches, highlights
+from ragweave.components.local.kinds import Kinds, kinds_of, share_of
 from ragweave.components.local.places import Part, places
 from ragweave.components.local.surroundings import SEEN, read_with_surroundings
 from ragweave.components.passages import best_window, heading_title, strip_at, without_doubt, without_words
@@ -28,6 +29,8 @@ from ragweave.components.phrases import FEW, NOTHING, as_heard
 from ragweave.components.run_context import RunContext, idf_of
 from ragweave.components.scope import Scope
 from ragweave.components.web_evidence import in_order
+from ragweave.corpora.store.document_names import Leads, NamedDocument
+from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 from ragweave.corpora.video.places import window_of
 from ragweave.models import tables
@@ -56,12 +59,38 @@ _HEADINGS, _MEANING, _BESIDE = 0.5, 1.0, 0.2
 """Weights of what the headings hold, of the cosine, and of each neighbour, if that of a sentence's own words is 1."""
 _MORE, _NEW, _RANK = 0.15, 1.5, 0.05
 """Weights of each sentence of a stretch, of the words that no passage holds yet, and of each rank further down."""
+_LEAD, _KIND = 1.0, 0.75
+"""What a stretch gains whose document the question names clearly, and one of the kind that it asks for."""
 _PLACE = 1.0
 """What a sentence gains that is said at the time that was asked for."""
 _OPENS = 0.3
 """What a stretch loses if it ends before what its last sentence introduces."""
 
 Idf = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a question names: documents, and the kind of thing that it asks for."""
+
+    leads: Leads
+    kinds: Kinds
+
+    def gain(self, item: Item, rank: int) -> float:
+        """Return what passages of an item gain that was found at a rank.
+
+        What is written about a picture is short, so the search, which has compared more, decides among pictures.
+        """
+        lead = self.leads.get(NamedDocument(item.source, item.title), 0.0)
+        kind = share_of(item, self.kinds)
+        if item.corpus == "image":
+            kind *= 1 + 2 / (1 + rank)
+        return _LEAD * lead + _KIND * kind
+
+
+def named_by(library: Library, question: str) -> Named:
+    """Return what a question names in a library. CPU work: async callers use `asyncio.to_thread`."""
+    return Named(library.leads(question), kinds_of(question))
 
 
 @dataclass(frozen=True)
@@ -76,8 +105,6 @@ class Quote:
     wanted: frozenset[str]
     share: float
     """Share of the question's words, by rarity, that it holds with its titles."""
-    rank: int
-    """Place of its source in the order of retrieval, from 0."""
 
     @property
     def text(self) -> str:
@@ -107,7 +134,6 @@ class _Stretch(NamedTuple):
     holds: frozenset[str]
     said: frozenset[str]
     """Its sentences, folded."""
-    rank: int
 
     @property
     def length(self) -> int:
@@ -129,7 +155,9 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
         asked = Scope(start=window[0], end=window[1])
 
     def chosen() -> list[Quote]:
-        return quotes(given.question, read_with_surroundings(library, rows), idf, given.turn, asked)
+        read = read_with_surroundings(library, rows)
+        named = named_by(library, given.question)
+        return quotes(given.question, read, idf, given.turn, asked, named=named)
 
     found = await asyncio.to_thread(chosen)
     if found and max(q.share for q in found) < _LITTLE:
@@ -158,6 +186,7 @@ def quotes(
     turn: str = "",
     asked: Scope | None = None,
     most: int = QUOTES,
+    named: Named | None = None,
 ) -> list[Quote]:
     """Return the passages, the best first; none if no source shares a word with the question or is near to it.
 
@@ -168,13 +197,14 @@ def quotes(
         turn: the turn itself, if the question before stands in front of it; its own words weigh more.
         asked: the seconds of recordings that are asked for; what is said then is near whatever its words are.
         most: passages at most; the first three do not depend on it.
+        named: documents and kinds of things that the question names.
     """
     weights = _weights(question, idf, turn)
     able, near = list[_Stretch](), False
     for rank, items in enumerate(read):
         source = _Source(question, weights, items, asked or Scope())
         near = near or source.near
-        able += source.stretches(rank)
+        able += source.stretches((named.gain(items[0], rank) if named else 0.0) - _RANK * rank)
     if not near:
         return []
     taken = _taken(able, weights, most)
@@ -209,7 +239,7 @@ def _quote(stretch: _Stretch, weights: Mapping[str, float]) -> Quote:
             start = above
     said = {*terms(heading_title(item)), *terms(item.text[start : last.end])}
     share = sum(weight for term, weight in weights.items() if term in said)
-    return Quote(item, start, last.end, first, last, frozenset(weights), share, stretch.rank)
+    return Quote(item, start, last.end, first, last, frozenset(weights), share)
 
 
 def _weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:
@@ -277,8 +307,8 @@ class _Source:
         self._said = [fold(told) for told in self._told]
         self.near = placed or float(cosines.max()) >= _NEAR or any(self._holds)
 
-    def stretches(self, rank: int) -> Iterator[_Stretch]:
-        """Yield every stretch that is short enough, and every single part."""
+    def stretches(self, gain: float) -> Iterator[_Stretch]:
+        """Yield every stretch that is short enough, and every single part, each worth so much more."""
         at = 0
         for item, parts in self._places:
             longest = _SPOKEN if item.locator.get("kind") == "time" else _PASSAGE
@@ -292,6 +322,6 @@ class _Source:
                     worth = self._worth[n]
                     best, total = worth if last == first else max(best, worth), total + worth
                     holds, said = holds | self._holds[n], said | {self._said[n]}
-                    value = best + _MORE * total - _RANK * rank - _OPENS * self._told[n].endswith((":", "："))
-                    yield _Stretch(item, (parts[first], parts[last]), value, holds, said, rank)
+                    value = best + _MORE * total + gain - _OPENS * self._told[n].endswith((":", "："))
+                    yield _Stretch(item, (parts[first], parts[last]), value, holds, said)
             at += len(parts)

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from ragweave.components.context import Context
 from ragweave.components.duplicates import collapse
 from ragweave.components.evidence import Evidence
-from ragweave.components.fusion import ALPHA, Ranking, standardise
+from ragweave.components.fusion import ALPHA, Ranking, ordered, standardise
 from ragweave.components.passages import evidence_of, passage_of, scorer_of
 from ragweave.components.picture_relevance import lifted
 from ragweave.corpora.store.library import Library
@@ -33,6 +33,8 @@ EMBEDDED_POOL = 30
 """Items that the shipped relevance model reads (docs/results.md)."""
 STRONG = 0.7
 """Relevance of the best item from which a cross-encoder is not asked (docs/results.md)."""
+LIFT, LEAD = 3.0, 1.5
+"""Weights of how clearly a query names an item's document: beside the fused score, and in the order."""
 BEFORE = 0.5
 """Weight of the fused score, standardised, beside the relevance model's own order."""
 
@@ -65,15 +67,18 @@ async def score_pools(
 
     def scored() -> tuple[list[list[Evidence]], dict[str, float]]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
-            judge = _tried(reranker, noted) if context.rerank else None
-            return _scored(_Hop(library, query, context, hop, judge, noted, seen), pools)
+            judge = _tried(reranker, noted) if context.method.reranks else None
+            ids = [i for pool in pools for i, _ in pool]
+            leads = library.leads_of(query, ids) if context.method.by_scores else {}
+            return _scored(_Hop(library, query, context, hop, judge, noted, seen, leads), pools)
 
     return await asyncio.to_thread(scored)
 
 
 def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], dict[str, float]]:
     """Return the rows of each pool, and the order of the first of all pools as one."""
-    embedded = at.context.rerank and at.judge is None
+    pools = [_led(at, pool) for pool in pools]
+    embedded = at.context.method.reranks and at.judge is None
     enough = max(EMBEDDED_POOL, at.context.kept) if embedded else POOL
     read = [_read(at.library, [i for i, _ in pool[:POOL]], enough) for pool in pools]
     passages = [passage_of(item, at.query) for kept in read for item, _ in kept]
@@ -88,7 +93,16 @@ def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], d
         place = {item.id: n for n, (item, _) in zip(own, kept, strict=True)}
         first |= {row["id"]: place[row["id"]] for row in rows[-1][:EACH]}
     joint = score([[*first.values()]])[0].order.tolist() if len(pools) > 1 else []
-    return rows, dict(zip(first, joint, strict=False))
+    together = dict(zip(first, joint, strict=False))
+    return rows, {i: rank + LEAD * at.leads.get(i, 0.0) for i, rank in together.items()}
+
+
+def _led(at: _Hop, pool: Ranking) -> Ranking:
+    """Lift the items of the documents that the query names, so that they are among those that are read."""
+    if not at.leads or not pool:
+        return pool
+    lifted = {i: score + LIFT * at.leads.get(i, 0.0) for i, score in pool}
+    return ordered(lifted)
 
 
 class _Hop(NamedTuple):
@@ -101,6 +115,8 @@ class _Hop(NamedTuple):
     judge: Reranker | None
     notes: list[str]
     seen: frozenset[str]
+    leads: Mapping[str, float]
+    """How clearly the query names the document of each item, by item id."""
 
 
 class _Scored(NamedTuple):
@@ -117,12 +133,13 @@ def _ordered(at: _Hop, of: _Scored) -> Iterator[Evidence]:
         return
     alpha = ALPHA
     order = before = [of.fused[item.id] for item, _ in of.items]
-    if at.context.rerank:
+    if at.context.method.reranks:
         needed = at.judge if of.scores.floor.max() < STRONG else None
         crossed = _tried(partial(needed.scores, at.query, of.passages), at.notes) if needed else None
         # The relevance model's order, with a little of the fused one.
         both = zip(of.scores.order.tolist(), standardise(before), strict=True)
         order = [a + BEFORE * b for a, b in both] if crossed is None else crossed.tolist()
+        order = [a + LEAD * at.leads.get(item.id, 0.0) for a, (item, _) in zip(order, of.items, strict=True)]
         if at.seen:
             order = with_pictures(order, before, [item.id in at.seen for item, _ in of.items], alpha)
     ranked = zip(of.items, order, of.scores.floor, strict=True)

@@ -22,7 +22,7 @@ _MOST = 1_000
 _CHARACTERS = 20_000
 """Characters of one that are read, and a tenth of those of all of a page."""
 _ASIDE = 10
-"""Points beside a line that are as near to it as one below: notes stand in margins, and lines may be short."""
+"""A note in the margin is as near to a line at this many points as one below it at one point."""
 _BUTTONS = (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
 _CHOICES = (raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX)
 _HIDDEN = 2 | 32
@@ -43,7 +43,7 @@ def form_of(document: Any) -> Iterator[Any]:
 
 
 def written(page: Any, number: int, view: View, hidden: list[str], form: Any) -> Iterator[Block]:
-    """Yield the fields of a form and the comments of a page, placed as the page is read; unseen ones go to `hidden`."""
+    """Yield the fields and comments of a page at their places; those that cannot be seen go to `hidden`."""
     read = 0
     for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
         note = raw.FPDFPage_GetAnnot(page, n)
@@ -65,13 +65,14 @@ def written(page: Any, number: int, view: View, hidden: list[str], form: Any) ->
 
 
 def buttons(page: Any, view: View, form: Any) -> Iterator[Button]:
-    """Yield the check boxes and radio buttons of a page that are seen, placed as the page is read."""
+    """Yield the check boxes and radio buttons of a page that can be seen, at their places on the page."""
     for n in range(min(raw.FPDFPage_GetAnnotCount(page), _MOST)):
         note = raw.FPDFPage_GetAnnot(page, n)
         if not note:
             continue
         try:
-            if found := _button(note, view, form):
+            found = _button(note, view, form)
+            if found is not None:
                 yield found
         finally:
             raw.FPDFPage_CloseAnnot(note)
@@ -92,7 +93,7 @@ def _button(note: Any, view: View, form: Any) -> Button | None:
 
 
 def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
-    """Put each field and comment behind the nearest block that does not begin below it: so it has its heading."""
+    """Put each field and comment after the nearest block that begins above it, so that it has its heading."""
     lines: dict[int, list[tuple[int, Box]]] = {}
     for n, block in enumerate(blocks, 1):
         for span in block.places():
@@ -115,7 +116,7 @@ def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
 
 
 def _said(note: Any, form: Any) -> str:
-    """Return what an annotation says, with the name of its field or of who wrote it; "" where it says nothing."""
+    """Return the text of an annotation with the name of its field or its author; "" if it has none."""
     kind = raw.FPDFAnnot_GetSubtype(note)
     if kind == raw.FPDF_ANNOT_WIDGET:
         value, names = _field(note, form)
@@ -128,7 +129,7 @@ def _said(note: Any, form: Any) -> str:
 
 
 def _field(note: Any, form: Any) -> tuple[str, list[str]]:
-    """Return the text of a field and its names; of one that is shown at several places its parent holds them."""
+    """Return the text of a field and its names; a field shown at several places has them in its parent."""
     # A box that is ticked, or not, has the name of a state.
     is_text = raw.FPDFAnnot_GetValueType(note, b"V") == raw.FPDF_OBJECT_STRING
     value, names = _string(note, b"V") if is_text else "", [_string(note, b"TU"), _string(note, b"T")]
@@ -142,14 +143,15 @@ def _field(note: Any, form: Any) -> tuple[str, list[str]]:
 
 
 def _chosen(note: Any, form: Any) -> str:
-    """Return the entries of a list that are chosen, as they are shown: the value of a field may be a short code."""
+    """Return the chosen entries of a list as they are shown: the value of a field may be a short code."""
     if raw.FPDFAnnot_GetFormFieldType(form, note) not in _CHOICES:
         return ""
     count = min(max(0, raw.FPDFAnnot_GetOptionCount(form, note)), _MOST)
-    chosen = [n for n in range(count) if raw.FPDFAnnot_IsOptionSelected(form, note, n)]
-    return ", ".join(
-        filter(None, (_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)) for n in chosen))
-    )
+    labels = []
+    for n in range(count):
+        if raw.FPDFAnnot_IsOptionSelected(form, note, n):
+            labels.append(_read(partial(raw.FPDFAnnot_GetOptionLabel, form, note, n)))
+    return ", ".join(filter(None, labels))
 
 
 def _string(note: Any, key: bytes) -> str:

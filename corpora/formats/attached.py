@@ -1,4 +1,4 @@
-"""Files that are attached to a mail: each is read as a file of its own, pictures and scans where they are looked at."""
+"""Read the files that are attached to a mail, each as a file of its own."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from ragweave.corpora.types import Box
 
 ON, OFF = "☒", "☐"
 _FAR = 4.0
-"""Font sizes beside a line up to which a button belongs to it."""
+"""A button belongs to a line if it is at most so many font sizes away."""
 _ABOVE = 0.3
 """Share of its own height by which the middle of a button may lie above or below a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """A button of a form: whether it is on, its name, what it stands for, and where it is set."""
+    """A button of a form: whether it is on, its name, its label, and its box on the page."""
 
     on: bool
     name: str
@@ -32,7 +32,7 @@ class Button:
 
     @property
     def said(self) -> str:
-        """Return what is read of it where no line is near."""
+        """Return the text of a button that is near no line."""
         text = f"{self.sign} {self.value}".strip()
         return f"{self.name.rstrip(':')}: {text}" if self.name else text
 
@@ -77,7 +77,7 @@ def _nearest(lines: Sequence[SetLine], box: Box) -> int | None:
 
 
 def _signed(line: PageLine, ends: Sequence[float], button: Button) -> PageLine:
-    """Return a line with the sign of a button before the first character that ends behind the button's middle."""
+    """Return a line with the sign of a button before the first character behind the button's middle."""
     middle = (button.box[0] + button.box[2]) / 2
     before = sum(end <= middle for end in ends)
     return replace(line, text=_put(line.text, before, button.sign), cells=_in_cells(line.cells, ends, button))

@@ -1,7 +1,8 @@
-"""Word: headings by style, lists, tables and notes, read from the zip itself within its budget.
+"""Read Word documents: headings by style, lists, tables and notes.
 
-Python-docx leaves out what was inserted under tracking, content controls, text boxes and notes, does not
-count numbered paragraphs, and refuses a file that lacks one of its pictures: so the parts are read here.
+The parts are read directly from the zip, within its limits. Python-docx leaves out tracked insertions,
+content controls, text boxes and notes, does not count numbered paragraphs, and refuses a file that lacks one
+of its pictures.
 """
 
 from __future__ import annotations
@@ -44,41 +45,60 @@ _VML = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
 def parse(path: Path) -> Parsed:
-    """Read a Word document (.docx): edges of its pages, body, text boxes, notes, comments; deleted text is left out."""
+    """Read a Word document (.docx): headers and footers, body, text boxes, notes and comments.
+
+    Deleted text is left out.
+    """
     with Package(path) as archive:
         related = relations(archive, _MAIN)
         parts = {kind: target for kind, target in related.values() if archive.has(target)}
         document = _Document(archive, related, parts)
         main = archive.xml(_MAIN)
         document.read(main)
-        unseen = (
-            "".join(t.text or "" for t in run.iter(f"{W}t")) for run in main.iter(f"{W}r") if is_unseen(run)
-        )
-        hidden = tuple(filter(None, unseen))
+        hidden = _hidden_texts(main)
         if "comments" in parts:
             document.read_comments(archive.xml(parts["comments"]))
         for kind in ("footnotes", "endnotes"):
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
-        # Sections may share their headers and footers.
-        edges = dict.fromkeys(part for kind, part in related.values() if kind in ("header", "footer"))
+        edges = _edges(related)
         document.read_edges(archive.xml(part) for part in edges if archive.has(part))
         properties = core(archive)
         left = unread(archive, (_MAIN, *edges)) + macros(archive)
     blocks = document.blocks
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
-    title, figures = (
-        properties.title or document.title or document.top,
-        tuple(captioned(document.figures, blocks)),
-    )
-    warnings = (*document.warnings[:10], *not_read(left))
     return replace(
-        properties, title=title, blocks=tuple(blocks), figures=figures, hidden=hidden, warnings=warnings
+        properties,
+        title=properties.title or document.title or document.top,
+        blocks=tuple(blocks),
+        figures=tuple(captioned(document.figures, blocks)),
+        hidden=hidden,
+        warnings=(*document.warnings[:10], *not_read(left)),
     )
+
+
+def _hidden_texts(main: Any) -> tuple[str, ...]:
+    """Return the texts of the runs that a reader cannot see."""
+    texts = []
+    for run in main.iter(f"{W}r"):
+        if is_unseen(run):
+            text = "".join(t.text or "" for t in run.iter(f"{W}t"))
+            if text:
+                texts.append(text)
+    return tuple(texts)
+
+
+def _edges(related: dict[str, tuple[str, str]]) -> list[str]:
+    """Return the parts of headers and footers, each once: sections may share them."""
+    edges: list[str] = []
+    for kind, part in related.values():
+        if kind in ("header", "footer") and part not in edges:
+            edges.append(part)
+    return edges
 
 
 class _Document:
-    """The walk over one document."""
+    """Collects the blocks and pictures of one document."""
 
     def __init__(self, archive: Package, related: dict[str, tuple[str, str]], parts: dict[str, str]) -> None:
         styles = archive.xml(parts["styles"]) if "styles" in parts else ()
@@ -92,7 +112,7 @@ class _Document:
         self._parts = {id: (kind, part) for id, (kind, part) in related.items() if archive.has(part)}
         self._list: list[str] = []
         self._commented: dict[str, int] = {}
-        """By comment: how many blocks there are up to what it is on."""
+        """By comment: the number of blocks up to the end of the text that it comments on."""
         self._styles = {s.get(f"{W}styleId") or "": s for s in styles if s.tag == f"{W}style"}
         self._numbering = (
             Numbering(archive.xml(parts["numbering"]), self._styles) if "numbering" in parts else None
@@ -103,46 +123,59 @@ class _Document:
         if self._numbering is not None:
             self._numbering.mark(root)
         for element in _paragraphs_and_tables(root):
-            self._take_figures(element, len(self.blocks) + bool(self._list))
+            self._take_figures(element, self._count())
             if element.tag == f"{W}altChunk":
                 _, part = self._parts.get(element.get(f"{R}id") or "", ("", ""))
                 self._add(*imported(self._archive, part, self.warnings))
             elif element.tag == f"{W}tbl":
                 self._add(*table_of(element))
-            elif text := text_of(element):
-                self._paragraph(element, text)
-            if drawn := self._drawn(element):
+            else:
+                text = text_of(element)
+                if text:
+                    self._paragraph(element, text)
+            drawn = self._drawn(element)
+            if drawn:
                 self._add(*drawn)
             for mark in element.iter(f"{W}commentReference"):
-                self._commented.setdefault(mark.get(f"{W}id") or "", len(self.blocks) + bool(self._list))
+                self._commented.setdefault(mark.get(f"{W}id") or "", self._count())
         self._add()
+
+    def _count(self) -> int:
+        """Return the number of blocks so far, with the open list."""
+        return len(self.blocks) + bool(self._list)
 
     def read_notes(self, root: Any) -> None:
         """Read footnotes or endnotes, one block each; separators have a type and are left out."""
-        found = [n for n in root if not n.get(f"{W}type")]
-        texts = ["\n".join(t for p in n.iter(f"{W}p") if (t := text_of(p))) for n in found]
-        self.blocks += [Block(t, "text") for t in texts if t]
+        for note in root:
+            text = "" if note.get(f"{W}type") else _paragraphs_text(note)
+            if text:
+                self.blocks.append(Block(text, "text"))
 
     def read_comments(self, root: Any) -> None:
-        """Put what readers noted, one block each with who did, behind what it is on."""
-        told: list[tuple[int, Block]] = []
+        """Add each comment as a block with its author, after the block that it comments on."""
+        placed: list[tuple[int, Block]] = []
         for note in root.iter(f"{W}comment"):
-            author = " ".join((note.get(f"{W}author") or "").split())
-            said = "\n".join(t for p in note.iter(f"{W}p") if (t := text_of(p)))
-            if said:
+            text = _paragraphs_text(note)
+            if text:
+                author = " ".join((note.get(f"{W}author") or "").split())
                 at = self._commented.get(note.get(f"{W}id") or "", len(self.blocks))
-                told.append((at, Block(comment(said, author), "text")))
-        before = sorted(at for at, _ in told)
+                placed.append((at, Block(comment(text, author), "text")))
+        before = sorted(at for at, _ in placed)
         self.figures = [replace(f, at=f.at + bisect_right(before, f.at)) for f in self.figures]
-        self.blocks = [b for _, b in sorted([*told, *enumerate(self.blocks)], key=lambda placed: placed[0])]
+        placed += enumerate(self.blocks)
+        placed.sort(key=lambda entry: entry[0])
+        self.blocks = [block for _, block in placed]
 
     def read_edges(self, roots: Iterable[Any]) -> None:
-        """Put the headers and footers before the body, once each; no page numbers, and nothing that is a heading."""
-        said = {b.text.casefold() for b in self.blocks if b.kind == "heading"}
+        """Add headers and footers before the body, each line once; no page numbers, no repeated headings."""
+        headings = {block.text.casefold() for block in self.blocks if block.kind == "heading"}
         lines: dict[str, str] = {}
-        for text in (text_of(p) for root in roots for p in root.iter(f"{W}p")):
-            if text and text.casefold() not in said and not PAGE_NUMBER.fullmatch(text):
-                lines.setdefault(text.casefold(), text)
+        for root in roots:
+            for paragraph in root.iter(f"{W}p"):
+                text = text_of(paragraph)
+                key = text.casefold()
+                if text and key not in headings and not PAGE_NUMBER.fullmatch(text):
+                    lines.setdefault(key, text)
         if lines:
             self.blocks.insert(0, Block("\n".join(lines.values()), "text"))
             self.figures = [replace(f, at=f.at + 1) for f in self.figures]
@@ -150,21 +183,18 @@ class _Document:
     def _paragraph(self, element: Any, text: str) -> None:
         label = element.get(LABEL, "")
         styles = list(self._based_on(attribute(element, f"{W}pPr/{W}pStyle", f"{W}val")))
-        level = next((n for e in (element, *styles) if (n := _level(e)) is not None), None)
-        numbering = element.find(f"{W}pPr/{W}numPr")
-        if numbering is None:
-            listed = any(s.find(f"{W}pPr/{W}numPr") is not None for s in styles)
-        else:
-            listed = attribute(numbering, f"{W}numId", f"{W}val") != "0"
+        level = _first_level((element, *styles))
         if level is not None:
             text = text.replace("\n", " ")
-            self.title = self.title or (text if level == 0 else "")
-            self.top = self.top or (text if level < 2 else "")
+            if level == 0:
+                self.title = self.title or text
+            if level < 2:
+                self.top = self.top or text
             # Under a title (level 0) all other headings move one level down.
             self._add(Block(f"{label} {text}".strip(), "heading", min(6, level + bool(self.title))))
-        elif listed:
+        elif _is_listed(element, styles):
             depth = attribute(element, f"{W}pPr/{W}numPr/{W}ilvl", f"{W}val")
-            indent = "  " * (min(int(depth), 8) if depth.isdigit() else 0)
+            indent = "  " * min(int(depth), 8) if depth.isdigit() else ""
             mark = label or element.get(MARK, "-")
             self._list.append(f"{indent}{mark} " + text.replace("\n", " "))
         else:
@@ -185,51 +215,85 @@ class _Document:
         self.blocks += [b for b in blocks if b.text.strip()]
 
     def _drawn(self, element: Any) -> list[Block]:
-        """Return the figures of the charts and the texts of the diagrams that stand in a paragraph or table."""
-        out: list[Block] = []
+        """Return the figures of the charts and the texts of the diagrams in a paragraph or table."""
+        blocks: list[Block] = []
         for found in element.iter(f"{C}chart", RELATION):
-            if _is_inner(found, element) or next(found.iterancestors(FALLBACK), None) is not None:
+            if _is_inner(found, element) or _is_fallback(found):
                 continue
             kind, part = self._parts.get(found.get(f"{R}id") or found.get(f"{R}dm") or "", ("", ""))
             if kind == "chart":
-                out += tables(self._archive.xml(part), 0, self.warnings)
+                blocks += tables(self._archive.xml(part), 0, self.warnings)
             elif kind == "diagramData" and found.tag.startswith(D):
-                out += diagram(self._archive.xml(part))
-        return out
+                blocks += diagram(self._archive.xml(part))
+        return blocks
 
     def _take_figures(self, element: Any, at: int) -> None:
-        """Note the pictures of a paragraph or table; those in text boxes come with the paragraphs there."""
+        """Add the pictures of a paragraph or table; those in text boxes come with the paragraphs there."""
         for drawing in element.iter(f"{W}drawing", f"{W}pict"):
-            if _is_inner(drawing, element) or next(drawing.iterancestors(FALLBACK), None) is not None:
+            if _is_inner(drawing, element) or _is_fallback(drawing):
                 continue
             shown = next(chain(drawing.iter(f"{A}blip"), drawing.iter(_VML)), None)
             id = "" if shown is None else shown.get(f"{R}embed") or shown.get(f"{R}id") or ""
             kind, part = self._parts.get(id, ("", ""))
             if kind == "image":
-                told = next((e for e in drawing.iter() if e.tag.endswith("}docPr")), None)
-                alt = "" if told is None else told.get("descr") or told.get("title") or ""
-                self.figures.append(Figure(part, at, alt=" ".join(alt.split())))
+                self.figures.append(Figure(part, at, alt=_alt(drawing)))
+
+
+def _paragraphs_text(note: Any) -> str:
+    """Return the paragraphs of a note that have text, one a line."""
+    texts = [text_of(paragraph) for paragraph in note.iter(f"{W}p")]
+    return "\n".join(filter(None, texts))
+
+
+def _first_level(elements: Iterable[Any]) -> int | None:
+    """Return the first heading level that a paragraph or its styles state, None if none does."""
+    for element in elements:
+        level = _level(element)
+        if level is not None:
+            return level
+    return None
+
+
+def _is_listed(element: Any, styles: Iterable[Any]) -> bool:
+    """Return whether a paragraph is an item of a list, by itself or by its styles."""
+    if element.find(f"{W}pPr/{W}numPr") is not None:
+        return attribute(element, f"{W}pPr/{W}numPr/{W}numId", f"{W}val") != "0"
+    return any(style.find(f"{W}pPr/{W}numPr") is not None for style in styles)
+
+
+def _alt(drawing: Any) -> str:
+    """Return the alternative text of a drawing, or ""."""
+    for element in drawing.iter():
+        if element.tag.endswith("}docPr"):
+            text = element.get("descr") or element.get("title") or ""
+            return " ".join(text.split())
+    return ""
+
+
+def _is_fallback(drawing: Any) -> bool:
+    """Return whether a drawing only repeats another one for older programs."""
+    return next(drawing.iterancestors(FALLBACK), None) is not None
 
 
 def _is_inner(drawing: Any, element: Any) -> bool:
-    """Tell what stands in a paragraph inside a paragraph: it comes with that one."""
+    """Return whether a drawing belongs to a paragraph inside this paragraph, with which it is read."""
     return element.tag == f"{W}p" and next(drawing.iterancestors(f"{W}p"), None) is not element
 
 
 def _level(element: Any) -> int | None:
-    """Return the heading level of a paragraph or style itself, 0 for the title, None for ordinary ones."""
+    """Return the heading level that a paragraph or style states, 0 for the title, None for ordinary text."""
     outline = attribute(element, f"{W}pPr/{W}outlineLvl", f"{W}val")
     if outline.isdigit() and int(outline) < 6:
         return int(outline) + 1
     name = attribute(element, f"{W}name", f"{W}val").lower()
     if name in _TITLE_STYLES:
         return 0
-    m = _STYLE.match(name)
-    return int(m[1]) if m else None
+    match = _STYLE.match(name)
+    return int(match[1]) if match else None
 
 
 def _paragraphs_and_tables(root: Any) -> Iterator[Any]:
-    """Yield paragraphs, outermost tables and imported parts in reading order, those in controls and boxes included."""
+    """Yield paragraphs, outermost tables and imported parts in reading order, also those in controls."""
     stack = [root]
     while stack:
         element = stack.pop()

@@ -1,4 +1,4 @@
-"""The text of a paragraph of Word: runs, breaks, symbols, fields of forms and equations, as a reader sees them."""
+"""Read the text of a Word paragraph as a reader sees it, with its symbols, form fields and equations."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from ragweave.corpora.formats.symbols import TICKED, UNTICKED, is_symbolic, show
 
 SKIPPED = frozenset(f"{W}{tag}" for tag in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr"))
 _TINY = 4
-"""Half points of a font that nobody reads."""
+"""Half points of a font that is too small to read."""
 _SCRIPTS = ("superscript", "subscript")
 _BREAKS = {
     **{f"{W}{tag}": "\t" for tag in ("tab", "ptab")},
     **{f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"},
 }
 _FIELDS = (f"{W}fldChar", f"{W}instrText", f"{W}fldSimple")
+_APART = (f"{W}p", f"{W}tbl", FALLBACK, f"{M}oMath")
+"""Elements that are read on their own."""
 
 
 def text_of(paragraph: Any) -> str:
     """Return a paragraph's text; text boxes inside it are paragraphs of their own."""
-    out: list[tuple[str, str]] = []
+    runs: list[tuple[str, str]] = []
     script = font = ""
     fields = _Fields()
     stack = list(reversed(paragraph))
@@ -35,31 +37,39 @@ def text_of(paragraph: Any) -> str:
                 continue
             script = attribute(element, f"{W}rPr/{W}vertAlign", f"{W}val")
             font = _font(element)
-        if element.tag == f"{M}oMath":
-            out.append((equation(element), ""))
-        elif element.tag == f"{W}t":
-            out.append((shown(element.text or "", font), script))
+        if element.tag == f"{W}t":
+            runs.append((shown(element.text or "", font), script))
         elif element.tag == f"{W}sym":
-            out.append((_numbered(element.get(f"{W}font") or "", element.get(f"{W}char") or "", 16), script))
-        elif element.tag in _BREAKS:
-            out.append((_BREAKS[element.tag], ""))
-        elif element.tag in _FIELDS and (said := fields.take(element)):
-            out.append((said, ""))
-        if element.tag not in SKIPPED and element.tag not in (f"{W}p", f"{W}tbl", FALLBACK, f"{M}oMath"):
+            character = _numbered(element.get(f"{W}font") or "", element.get(f"{W}char") or "", 16)
+            runs.append((character, script))
+        else:
+            special = _special(element, fields)
+            if special:
+                runs.append((special, ""))
+        if element.tag not in SKIPPED and element.tag not in _APART:
             stack.extend(reversed(element))
-    lines = [" ".join(line.split()) for line in _joined(out).split("\n")]
-    return "\n".join(line for line in lines if line)
+    lines = [" ".join(line.split()) for line in _joined(runs).split("\n")]
+    return "\n".join(filter(None, lines))
+
+
+def _special(element: Any, fields: _Fields) -> str:
+    """Return the text of an equation, a break or a field, "" for any other element."""
+    if element.tag == f"{M}oMath":
+        return equation(element)
+    if element.tag in _BREAKS:
+        return _BREAKS[element.tag]
+    return fields.take(element) if element.tag in _FIELDS else ""
 
 
 class _Fields:
-    """The fields of a paragraph: what those show that store no text for it."""
+    """Reads the fields of a paragraph that store no text of their own."""
 
     def __init__(self) -> None:
         self._open: list[str] = []
-        """What the open fields do, from the outermost."""
+        """The instructions of the open fields, outermost first."""
 
     def take(self, element: Any) -> str:
-        """Return what a field shows here, "" for one whose text is stored in runs."""
+        """Return the text that a field shows here, "" if its text is stored in runs."""
         if element.tag == f"{W}instrText":
             if self._open:
                 self._open[-1] += element.text or ""
@@ -72,34 +82,36 @@ class _Fields:
             self._open.append("")
             return _form(element.find(f"{W}ffData"))
         if kind == "separate" and self._open:
-            self._open[-1] = ""  # what it shows follows
+            self._open[-1] = ""  # its text follows in runs
         return _computed(self._open.pop()) if kind == "end" and self._open else ""
 
 
 def _form(field: Any) -> str:
-    """Return what is entered in a field of a form: the mark of a box, or the entry that is chosen."""
+    """Return the value of a form field: the mark of a box, or the chosen entry of a list."""
     if field is None:
         return ""
-    box, chosen = field.find(f"{W}checkBox"), field.find(f"{W}ddList")
+    box, choices = field.find(f"{W}checkBox"), field.find(f"{W}ddList")
     if box is not None:
-        states = [
-            e.get(f"{W}val", "1")
-            for name in ("checked", "default")
-            if (e := box.find(f"{W}{name}")) is not None
-        ]
-        return TICKED if states and states[0] not in ("0", "false", "off") else UNTICKED
-    if chosen is None:
+        return _box(box)
+    if choices is None:
         return ""
-    entries = [e.get(f"{W}val") or "" for e in chosen.iterchildren(f"{W}listEntry")]
-    said = attribute(field, f"{W}ddList/{W}result", f"{W}val") or attribute(
-        field, f"{W}ddList/{W}default", f"{W}val"
-    )
-    at = int(said) if said.isdecimal() and len(said) < 9 else 0
+    entries = [entry.get(f"{W}val") or "" for entry in choices.iterchildren(f"{W}listEntry")]
+    chosen = attribute(choices, f"{W}result", f"{W}val") or attribute(choices, f"{W}default", f"{W}val")
+    at = int(chosen) if chosen.isdecimal() and len(chosen) < 9 else 0
     return entries[at] if at < len(entries) else ""
 
 
+def _box(box: Any) -> str:
+    """Return the mark of a check box, by its state or else by its default."""
+    for name in ("checked", "default"):
+        state = box.find(f"{W}{name}")
+        if state is not None:
+            return UNTICKED if state.get(f"{W}val", "1") in ("0", "false", "off") else TICKED
+    return UNTICKED
+
+
 def _computed(instruction: str) -> str:
-    """Return what a field shows that has no stored text: a symbol, or the words of a button."""
+    """Return the text of a field that stores none: a symbol, or the words of a button."""
     words = instruction.replace('"', " ").split()
     if not words:
         return ""
@@ -111,10 +123,10 @@ def _computed(instruction: str) -> str:
     return " ".join(words[2:]) if words[0].upper() in ("MACROBUTTON", "GOTOBUTTON") else ""
 
 
-def _numbered(font: str, said: str, base: int) -> str:
-    """Return the character of a font whose number is said, "" where that is no number."""
+def _numbered(font: str, number: str, base: int) -> str:
+    """Return the character of a font with a number, "" if that is no number."""
     try:
-        return symbol(font, int(said, base))
+        return symbol(font, int(number, base))
     except ValueError:
         return ""
 
@@ -122,32 +134,45 @@ def _numbered(font: str, said: str, base: int) -> str:
 def _font(run: Any) -> str:
     """Return the font of a run if its letters are pictures, else ""."""
     fonts = run.find(f"{W}rPr/{W}rFonts")
-    names = [] if fonts is None else [fonts.get(f"{W}{name}") or "" for name in ("ascii", "hAnsi")]
-    return next((name for name in names if is_symbolic(name)), "")
+    if fonts is None:
+        return ""
+    for kind in ("ascii", "hAnsi"):
+        name = fonts.get(f"{W}{kind}") or ""
+        if is_symbolic(name):
+            return str(name)
+    return ""
 
 
 def _joined(runs: list[tuple[str, str]]) -> str:
-    """Join the texts of runs; what is raised or lowered is parted from the number or word before it."""
+    """Join the texts of runs, with raised or lowered text kept apart from the number or word before it."""
     text = ""
     for script, group in groupby(runs, key=lambda run: run[1]):
-        part = "".join(t for t, _ in group)
-        lead, behind = around(text, part, below=script == "subscript") if script in _SCRIPTS else ("", "")
-        text += lead + part + behind
+        part = "".join(run[0] for run in group)
+        if script in _SCRIPTS:
+            lead, behind = around(text, part, below=script == "subscript")
+            part = lead + part + behind
+        text += part
     return text
 
 
 def is_unseen(run: Any) -> bool:
-    """Tell a run that a reader of the document does not see: marked as hidden, of two points, or white on nothing."""
+    """Return whether a reader cannot see a run: it is hidden, of two points, or white on no background."""
     vanish = run.find(f"{W}rPr/{W}vanish")
     if vanish is not None and vanish.get(f"{W}val") not in ("0", "false"):
         return True
     size = attribute(run, f"{W}rPr/{W}sz", f"{W}val")
     if size.isdigit() and int(size) <= _TINY:
         return True
-    if (
-        attribute(run, f"{W}rPr/{W}color", f"{W}val").upper() != "FFFFFF"
-        or run.find(f"{W}rPr/{W}highlight") is not None
-    ):
+    if attribute(run, f"{W}rPr/{W}color", f"{W}val").upper() != "FFFFFF":
         return False
-    shades = [run.find(f"{W}rPr/{W}shd"), *(e.find(f"{e.tag}Pr/{W}shd") for e in run.iterancestors())]
-    return all(s is None or s.get(f"{W}fill", "auto").upper() in ("AUTO", "FFFFFF") for s in shades)
+    return run.find(f"{W}rPr/{W}highlight") is None and not _is_shaded(run)
+
+
+def _is_shaded(run: Any) -> bool:
+    """Return whether a run, or anything around it, has a background other than white."""
+    shades = [run.find(f"{W}rPr/{W}shd")]
+    shades += [element.find(f"{element.tag}Pr/{W}shd") for element in run.iterancestors()]
+    for shade in shades:
+        if shade is not None and shade.get(f"{W}fill", "auto").upper() not in ("AUTO", "FFFFFF"):
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""E-mail (.eml): who wrote what to whom, the text, and the text of what is attached, each under its own heading."""
+"""Read e-mails (.eml): their headers, their text, and each attachment under its own heading."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ragweave.corpora.layout import PageLook
 from ragweave.models.errors import SourceError
 
 MOST = 20
-"""Attachments of one mail that are read; the others are named."""
+"""Attachments of one mail that are read; a warning names the others."""
 MOST_BYTES = 32 * 2**20
-"""Bytes of all of them together."""
+"""Bytes of all attachments together that are read."""
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _INNERMOST = 5
 """Messages inside messages that are read."""
@@ -30,13 +30,13 @@ _ARMOUR = re.compile(r"-----BEGIN PGP MESSAGE-----.*?(?:-----END PGP MESSAGE----
 _LEAD = 3
 """Most lines that introduce a quoted mail."""
 _REMEMBERED = 100_000
-"""Characters of a mail that are known when an answer to it is read."""
+"""Characters of a mail that are remembered to find them quoted in an answer."""
 ODD = (ValueError, LookupError, TypeError, AttributeError, IndexError, KeyError)
-"""What the parser of the standard library may raise where a message is malformed."""
+"""What the parser of the standard library may raise if a message is malformed."""
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
-    """Read a message, what is attached to it, and the messages inside it; `pictures` looks at scans among the files."""
+    """Read a message, its attachments and the messages inside it; `pictures` reads attached scans."""
     mail = Mail(path, pictures)
     try:
         data = read_bytes(path)
@@ -58,17 +58,17 @@ def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
 
 
 class Mail:
-    """What is read of messages and of those inside them.
+    """Collects what messages and the messages inside them say.
 
-    A text has the lines where it stands in the file; those of attachments would point nowhere, and are
-    dropped. What an answer quotes below its text of a mail that was read before is left out.
+    A text keeps its lines in the file. Lines of attachments would point nowhere and are dropped. If an answer
+    quotes at its end a mail that was read before, the quotation is left out.
     """
 
     def __init__(self, path: Path, pictures: PageLook | None = None) -> None:
         self.blocks: list[Block] = []
         self.figures: list[Figure] = []
         self.held: dict[str, bytes] = {}
-        """Bytes of pictures that are attached, by what figures call them."""
+        """Bytes of attached pictures, by the `ref` of their figures."""
         self.warnings: list[str] = []
         self.hidden: list[str] = []
         self._path = path
@@ -90,116 +90,137 @@ class Mail:
     ) -> dict[str, str]:
         """Read a message, under a heading of that level unless it is 0, and return its headers.
 
-        It is of the day when it was sent; where it does not say so, of that when it was `received`. `raw` is
-        what it was parsed from, which begins in line `first` of the file; without it the message lies in the
-        one before.
+        Its date is the day when it was sent, or `received` if it does not say. `raw` are the bytes that it
+        was parsed from, which begin in line `first` of the file; without them, it is part of the message
+        before.
         """
         if raw:
             self._raw, self._at, self._line = raw, 0, first
         headers = {name: header(message, name) for name in _SHOWN}
         parts = parts_of(message, self._path)
         self.warnings += parts.warnings()
-        if any(
-            isinstance(defect, CloseBoundaryNotFoundDefect) for p in message.walk() for defect in p.defects
-        ):
+        if _lacks_end(message):
             self._warn("the mail is cut off: it ends before the line that closes its parts")
         if level:
             title = headers["Subject"] or "Message without a subject"
             self.blocks.append(Block(title, "heading", level, line, date=sent(headers["Date"]) or received))
-        told = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
-        if told or not level:
-            self.blocks.append(Block(told, "list", line=line))
-        answered = ids(message, ("References", "In-Reply-To"))
-        self._answered = next((self._known[i] for i in reversed(answered) if i in self._known), "")
-        said = "\n".join(self._text(part, level) for part in parts.texts)
-        self._known[header(message, "Message-ID")] = _unquoted(said.splitlines())[:_REMEMBERED]
+        head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
+        if head or not level:
+            self.blocks.append(Block(head, "list", line=line))
+        self._answered = self._known_text(ids(message, ("References", "In-Reply-To")))
+        text = "\n".join([self._text(part, level) for part in parts.texts])
+        self._known[header(message, "Message-ID")] = _unquoted(text.splitlines())[:_REMEMBERED]
         for part in parts.invitations:
             self._invited(part, level)
         self._open(parts.files, level + 1)
-        for inner in parts.messages:
+        self._read_inner(parts.messages, level)
+        return headers
+
+    def _known_text(self, answered: list[str]) -> str:
+        """Return the text of the last of these mails that was read, or ""."""
+        for id in reversed(answered):
+            if id in self._known:
+                return self._known[id]
+        return ""
+
+    def _read_inner(self, messages: list[EmailMessage], level: int) -> None:
+        """Read the messages inside a message."""
+        for message in messages:
             if level == _INNERMOST:
                 self.warnings.append(f"messages inside messages were read {_INNERMOST} deep, and no deeper")
                 break
             try:
-                self.read(inner, level + 1, 0)
+                self.read(message, level + 1, 0)
             except ODD as exc:
                 self.warnings.append(f"a message inside this one could not be read ({exc})")
-        return headers
 
-    def _warn(self, said: str) -> None:
-        if said not in self.warnings:
-            self.warnings.append(said)
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
     def _text(self, part: EmailMessage, level: int) -> str:
-        """Read a text of a message; return it, if it is a plain one."""
+        """Read a text of a message; return it if it is plain text."""
         data, kind = data_of(part), part.get_content_type()
         if is_cut(part):
             self._warn("a part of the mail is cut off, and was read as far as it goes")
         if not data.strip():
             return ""
-        said = ""
         if part.get_content_maintype() == "multipart":
             self.warnings.append(
                 "the line that parts the message is missing, so all of it was read as one text"
             )
             kind = "text/html" if b"<html" in data[:4096].lower() else "text/plain"
-        charset = part.get_content_charset() or ""
+        plain = ""
         try:
             if kind == "text/html":
-                found = html.page(data, self._path, charset)
+                found = html.page(data, self._path, part.get_content_charset() or "")
             else:
-                told = as_declared(data, charset)
-                said = decode(data, self._path) if told is None else told.replace("\r\n", "\n")
-                said, sealed = _ARMOUR.subn("", said)
-                if sealed:
-                    self._warn("a text of the mail is encrypted (PGP), and was not read")
-                found = Parsed(blocks=text.blocks(_without_history(said, self._answered)))
+                plain = self._plain(part, data)
+                found = Parsed(blocks=text.blocks(_without_history(plain, self._answered)))
         except SourceError as error:
             self.warnings.append(f"a part of the mail was not read: {error.what}")
             return ""
         self.blocks += _below(found.blocks, level, self._places(part, kind == "text/plain"))
         self.hidden += found.hidden
-        self.warnings += [w for w in found.warnings if w not in self.warnings]
-        return said
+        for warning in found.warnings:
+            self._warn(warning)
+        return plain
+
+    def _plain(self, part: EmailMessage, data: bytes) -> str:
+        """Return a plain text without what is encrypted in it."""
+        declared = as_declared(data, part.get_content_charset() or "")
+        plain = decode(data, self._path) if declared is None else declared.replace("\r\n", "\n")
+        plain, sealed = _ARMOUR.subn("", plain)
+        if sealed:
+            self._warn("a text of the mail is encrypted (PGP), and was not read")
+        return plain
 
     def _invited(self, part: EmailMessage, level: int) -> None:
-        """Read an invitation: what, when, where and who."""
+        """Read an invitation: its subject, time, place and people."""
         data = data_of(part)
         try:
-            told = as_declared(data, part.get_content_charset() or "")
-            found = ics.read(decode(data, self._path) if told is None else told, self._path)
+            declared = as_declared(data, part.get_content_charset() or "")
+            found = ics.read(decode(data, self._path) if declared is None else declared, self._path)
         except SourceError as error:
             self.warnings.append(f"an invitation was not read: {error.what}")
             return
         self.blocks += _below(found.blocks, level)
 
     def _places(self, part: EmailMessage, plain: bool) -> Callable[[int], int]:
-        """Return the line of the file for a line of a text, or 0 where the text is not found.
+        """Return a function from a line of a text to its line in the file, 0 if the text is not found.
 
-        Of a quoted-printable text it is that where the line begins, of one that is encoded otherwise the
-        first.
+        For a quoted-printable text, it gives the line in which the text's line begins; for one with another
+        encoding, the first line.
         """
-        how = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
-        as_it_is = how in ("", "7bit", "8bit", "binary")
-        held = data_of(part) if as_it_is else str(part.get_payload()).encode("ascii", "replace")
-        found = [
-            (n, gap) for gap in (b"\n\n", b"\r\n\r\n") if (n := self._raw.find(gap + held, self._at)) >= 0
-        ]
-        if not found:
-            self._at = len(self._raw)  # nothing is looked for twice: a file may hold hundreds of parts
+        encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+        as_it_is = encoding in ("", "7bit", "8bit", "binary")
+        payload = data_of(part) if as_it_is else str(part.get_payload()).encode("ascii", "replace")
+        at = self._find(payload)
+        if at < 0:
+            self._at = len(self._raw)  # searches nothing twice: a file may have hundreds of parts
             return lambda _: 0
-        at = min(n + len(gap) for n, gap in found)
         self._line += self._raw.count(b"\n", self._at, at)
         self._at = at
         first = self._line
-        if not (plain and (as_it_is or how == "quoted-printable")):
+        if not plain or not (as_it_is or encoding == "quoted-printable"):
             return lambda _: first
-        rows = enumerate(held.splitlines(), 1)
-        begins = [0, *(n for n, row in rows if as_it_is or not row.rstrip().endswith(b"="))]
+        begins = [0]
+        for n, row in enumerate(payload.splitlines(), 1):
+            if as_it_is or not row.rstrip().endswith(b"="):
+                begins.append(n)
         return lambda line: first + begins[max(0, min(line, len(begins)) - 1)]
 
+    def _find(self, payload: bytes) -> int:
+        """Return where a payload begins in the bytes of the message, -1 if it is not there."""
+        starts = []
+        for gap in (b"\n\n", b"\r\n\r\n"):
+            at = self._raw.find(gap + payload, self._at)
+            if at >= 0:
+                starts.append(at + len(gap))
+        return min(starts, default=-1)
+
     def _open(self, parts: list[EmailMessage], level: int) -> None:
-        """Read the files that are attached, each under a heading with its name, and tell what could not be read."""
+        """Read the attachments, each under a heading with its name; warn of those that could not be read."""
         for n, part in enumerate(parts):
             name, data = part.get_filename() or "", data_of(part)
             title = " ".join(name.split()) or f"attachment {n + 1}"
@@ -226,46 +247,57 @@ class Mail:
             self.hidden += found.hidden
 
 
-def _without_history(said: str, answered: str) -> str:
-    """Return a text without the mail that it answers, quoted at its end, and without what introduces that there."""
-    lines = said.rstrip().split("\n")
+def _lacks_end(message: EmailMessage) -> bool:
+    """Return whether the boundary that ends a message is missing."""
+    for part in message.walk():
+        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in part.defects):
+            return True
+    return False
+
+
+def _without_history(text: str, answered: str) -> str:
+    """Return a text without the quotation, at its end, of the mail that it answers."""
+    lines = text.rstrip().split("\n")
     own = len(lines)
     while own and (lines[own - 1].startswith(">") or not lines[own - 1].strip()):
         own -= 1
     quoted = _unquoted(lines[own:])
     if not quoted or quoted not in answered:
-        return said
+        return text
     lead = own
     while lead and lines[lead - 1].strip() and own - lead <= _LEAD:
         lead -= 1
     if own - lead <= _LEAD and lines[own - 1].rstrip().endswith(":"):
         own = lead
-    return "\n".join(lines[:own]) if any(map(str.strip, lines[:own])) else said
+    kept = "\n".join(lines[:own])
+    return kept if kept.strip() else text
 
 
 def _unquoted(lines: Iterable[str]) -> str:
-    """Return the words of lines without the signs of quotation, whatever their breaks."""
+    """Return the words of lines without quotation marks and line breaks."""
     return " ".join(" ".join(line.lstrip("> \t") for line in lines).split())
 
 
-def sent(said: str) -> datetime | None:
-    """Return the time that a header `Date` says."""
+def sent(date: str) -> datetime | None:
+    """Return the time in a header `Date`, None if it holds none."""
     try:
-        when = parsedate_to_datetime(said) if said else None
+        when = parsedate_to_datetime(date) if date else None
     except (ValueError, OverflowError):
         return None
-    return when.replace(tzinfo=UTC) if when is not None and when.tzinfo is None else when
+    if when is not None and when.tzinfo is None:
+        return when.replace(tzinfo=UTC)
+    return when
 
 
 def _below(blocks: Iterable[Block], level: int, place: Callable[[int], int] = lambda _: 0) -> list[Block]:
-    """Return blocks, their headings below one of that level, with the `place` of each of their lines in the file."""
-    return [
-        Block(
-            b.text,
-            b.kind,
-            min(b.level + level, 6) if b.kind == "heading" else b.level,
-            place(b.line),
-            spans=tuple(replace(s, line=line) for s in b.spans if (line := place(s.line))),
-        )
-        for b in blocks
-    ]
+    """Return blocks with their headings below `level` and with their lines in the file, by `place`."""
+    below = []
+    for block in blocks:
+        spans = []
+        for span in block.spans:
+            line = place(span.line)
+            if line:
+                spans.append(replace(span, line=line))
+        depth = min(block.level + level, 6) if block.kind == "heading" else block.level
+        below.append(Block(block.text, block.kind, depth, place(block.line), spans=tuple(spans)))
+    return below

@@ -1,4 +1,4 @@
-"""What a page says by its elements instead of by text: boxes that are ticked, entries that are chosen, formulas."""
+"""Read what a page shows by elements instead of text: ticked boxes, chosen entries, formulas."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _picture(element: Any) -> None:
 
 
 def _said(element: Any) -> str:
-    """Return what a reader sees of an element, or "" where it is left as it is."""
+    """Return what a reader sees of an element, or "" if it stays as it is."""
     tag = element.tag
     if tag == "input":
         return _entered(element)

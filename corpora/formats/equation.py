@@ -7,7 +7,7 @@ from typing import Any
 
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _PLAIN = re.compile(r"[^\W_]*|[^\W_]+[.,]\d+")
-"""What needs no brackets beside a sign."""
+"""An operand of this form needs no brackets next to a sign."""
 
 
 def equation(element: Any) -> str:

@@ -65,7 +65,7 @@ def flow(
 
 @dataclass(slots=True)
 class _Part:
-    """Text of one line while it gathers: the pieces of it, where its first word stands, whether the line ends here."""
+    """The text of an open line: its pieces, the line of its first word, and whether it ends in a break."""
 
     line: int
     texts: list[str] = field(default_factory=list)
@@ -230,7 +230,7 @@ class _Flow:
         self._raised.append(behind)
 
     def _withdraw(self, count: int, length: int) -> None:
-        """Take struck-out words back; they count only where nothing else stands in their block."""
+        """Remove struck-out words; they count only if their block has no others."""
         if count:
             last = self._parts[count - 1]
             self._withdrawn.append(_Part(last.line, last.texts[length:], last.hard))
@@ -325,7 +325,7 @@ class _Flow:
 
 
 def _emphasised(picture: Any) -> Any:
-    """Return the emphasised text that alone follows a picture in its paragraph, which is its caption, or None."""
+    """Return the emphasised text that is alone behind a picture in its paragraph: its caption; or None."""
     paragraph, after = picture.getparent(), picture.getnext()
     if paragraph is None or paragraph.tag != "p" or picture.getprevious() is not None:
         return None

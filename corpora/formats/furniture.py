@@ -1,7 +1,7 @@
-"""What of a page is its content, and what furnishes it: navigation, banners, what a reader does not see.
+"""Separate the content of an HTML page from its furniture: navigation, banners, hidden parts.
 
-A part that is called a sidebar, a menu or a header is left out where it leads elsewhere. Prose without links
-is content, whatever its part is called.
+A part named sidebar, menu or header is left out if most of its text is links. Prose without links is content,
+whatever its part is named.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _MEDIA = {
     **dict.fromkeys(("iframe", "object", "embed"), "frame"),
     **{"video": "video", "audio": "recording", "canvas": "drawing"},
 }
-"""Elements whose loss is said, and what they are."""
+"""Elements whose omission is reported, and their names in the report."""
 _ROLES = frozenset("navigation banner contentinfo search complementary menu menubar dialog".split())
 _PARTS = frozenset(
     "nav navbar navigation menu sidebar breadcrumb breadcrumbs footer site-footer sphinxsidebar".split()
 )
-"""Classes of parts that hold content where they hold prose."""
+"""Classes of parts that are content only if they contain prose."""
 _JUNK = frozenset(
     "cookie cookies cookie-banner cookie-consent share sharing social social-share skip-link skip-to-content"
     " pagination pager advertisement ads ad newsletter related-posts comments-link mw-jump-link"
@@ -41,95 +41,101 @@ _JUNK = frozenset(
 _NOTES = frozenset(
     "footnote footnotes endnote endnotes rearnote rearnotes note doc-footnote doc-endnote".split()
 )
-"""What an <aside> is that belongs to the text: types of EPUB and roles."""
+"""EPUB types and roles of an <aside> that belongs to the text."""
 _WITHIN = frozenset(("main", "article", "section", "blockquote", "figure", "li", "td", "dialog"))
 """Elements with headers and footers of their own."""
 _MAIN_SHARE = 0.3
 """A <main> or <article> is taken as the content when it holds at least this share of the page's text."""
 _LINKED = 0.8
-"""A list or block with this share of its text in links is navigation, where the page marks no main content."""
+"""A list or block with this share of its text in links is navigation if the page marks no main content."""
 _LINKED_ASIDE = 0.5
 """An <aside> with this share of its text in links leads elsewhere."""
 _PROSE, _LONG = 4, 8
-"""Words outside links from which a part holds prose, and those from which a footer of the page does."""
+"""A part with so many words outside links contains prose; the second number is for page footers."""
 _UNSPACED_WORD = 2
-"""Characters of a word, where words are not parted by spaces."""
+"""Characters of a word in scripts without spaces between words."""
 
 
 class Content:
-    """What of a page is its content."""
+    """Finds the content of a page, and collects what is left out."""
 
     def __init__(self, root: Any) -> None:
         body = root.find("body")
         self.body = root if body is None else body
         self.styles = Styles(root)
         self.hidden: list[str] = []
-        """Texts that no reader of the page sees."""
+        """Texts that a reader of the page cannot see."""
         self._left: dict[Any, str] = {}
-        """Elements whose loss is said, and what they are."""
+        """Omitted elements to report, and their names in the report."""
         etree.strip_elements(self.body, "script", "style", "noscript", "template", with_tail=False)
         self._weights = _weigh(self.body)
         self._length = max(1, self._weights[self.body][0])
         self._main = self._found_main()
         self._marked = self._main is not None
-        self.start = self._main if self._main is not None and not self._more_beside() else self.body
+        self.start = self._main if self._main is not None and not self._has_more() else self.body
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what was left out, in words: how many parts of which kind."""
+        """Return what was left out as a sentence: how many parts of each kind."""
         counts = Counter(self._left.values())
-        said = ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in sorted(counts.items()))
-        return (f"left out of the page: {said}",) if said else ()
+        if not counts:
+            return ()
+        parts = [f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in sorted(counts.items())]
+        return (f"left out of the page: {', '.join(parts)}",)
 
     def is_junk(self, element: Any) -> bool:
-        """Tell navigation, hidden and decorative parts from content."""
+        """Return whether an element is navigation, hidden or decoration."""
         tag = element.tag
         if tag in DROPPED:
-            if kind := _MEDIA.get(tag):
-                self._left[element] = kind
+            if tag in _MEDIA:
+                self._left[element] = _MEDIA[tag]
             return True
         if self.styles.hides(element):
             self.hidden.append(" ".join("".join(element.itertext()).split()))
             return True
         length, linked, links, h1 = self._weights[element]
         if tag == "aside":
-            typed = f"{element.get('epub:type') or ''} {element.get('role') or ''}".lower().split()
-            if not _NOTES.isdisjoint(typed):
+            types = f"{element.get('epub:type') or ''} {element.get('role') or ''}".lower().split()
+            if not _NOTES.isdisjoint(types):
                 return False
             if linked >= _LINKED_ASIDE * length:
                 return True
         if self._furnishes(element, bool(h1), length):
             return True
-        menu = not self._marked and tag in ("ul", "ol", "div", "table", "p")
-        return menu and links >= 3 and linked > 0 and linked >= _LINKED * length
+        if self._marked or tag not in ("ul", "ol", "div", "table", "p"):
+            return False
+        return links >= 3 and linked > 0 and linked >= _LINKED * length
 
     def _furnishes(self, element: Any, h1: bool, length: int) -> bool:
-        """Tell whether a part is called furniture, and holds no prose."""
+        """Return whether a part is named as furniture and contains no prose."""
         tag = element.tag
-        named = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
-        bare = tag in ("nav", "footer")
-        called = bare or tag == "header" or element.get("role") in _ROLES or not _PARTS.isdisjoint(named)
-        junk = not _JUNK.isdisjoint(named)
-        if (not called and not junk) or (not bare and (h1 or length >= self._length / 2)):
+        names = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
+        is_bare = tag in ("nav", "footer")
+        is_junk = not _JUNK.isdisjoint(names)
+        is_named = is_bare or tag == "header" or element.get("role") in _ROLES or not _PARTS.isdisjoint(names)
+        if not is_named and not is_junk:
+            return False
+        if not is_bare and (h1 or length >= self._length / 2):
             return False
         words, linked = _prose(element)
-        around = next((e for e in element.iterancestors() if e.tag in _WITHIN), None)
-        if tag == "header" and around is not None and words > linked:
+        is_inner = next(element.iterancestors(*_WITHIN), None) is not None
+        if tag == "header" and is_inner and words > linked:
             return False
-        least = _LONG if around is None and (tag == "footer" or "footer" in " ".join(named)) else _PROSE
-        if not junk and words >= least and words > linked and not self._is_of_site(element):
+        is_footer = not is_inner and (tag == "footer" or "footer" in " ".join(names))
+        least = _LONG if is_footer else _PROSE
+        if not is_junk and words >= least and words > linked and not self._is_of_site(element):
             return False
         if words >= _LONG and words > linked:
             self._left[element] = "part beside the text"
         return True
 
     def _is_of_site(self, element: Any) -> bool:
-        """Tell the header and footer of a page that marks its content, which they are not in."""
+        """Return whether an element is a header or footer outside the content that the page marks."""
         if self._main is None or element.tag not in ("header", "footer", "nav"):
             return False
-        return all(e is not self._main for e in element.iterancestors())
+        return self._main not in element.iterancestors()
 
     def _found_main(self) -> Any:
-        """Return the element that the page marks as its content and that holds enough of its text, or None."""
+        """Return the element marked as the content if it has enough of the page's text, else None."""
         marked = [
             *self.body.iter("main"),
             *self.body.xpath(".//*[@role='main']"),
@@ -142,8 +148,8 @@ class Content:
         siblings = best.getparent().findall(best.tag) if best.tag == "article" else []
         return best.getparent() if len(siblings) > 1 else best
 
-    def _more_beside(self) -> bool:
-        """Tell whether the page has prose outside what it marks as its content."""
+    def _has_more(self) -> bool:
+        """Return whether the page has prose outside of what it marks as its content."""
         hidden, self.hidden = self.hidden, []
         blocks, _ = flow(self.body, lambda e: e is self._main or self.is_junk(e))
         self.hidden = hidden
@@ -154,24 +160,24 @@ class Content:
 
 
 def _prose(element: Any) -> tuple[int, int]:
-    """Return how many words of an element are outside links, and how many in them, without those of navigation."""
-    texts: list[list[str]] = [[], []]
+    """Return how many words of an element are outside and inside links, without inner navigation."""
+    outside: list[str] = []
+    inside: list[str] = []
 
     def take(part: Any, linked: bool) -> None:
-        if (
-            not isinstance(part.tag, str)
-            or part.tag in DROPPED
-            or (part.tag == "nav" and part is not element)
-        ):
+        if not isinstance(part.tag, str) or part.tag in DROPPED:
+            return
+        if part.tag == "nav" and part is not element:
             return
         linked = linked or part.tag == "a"
-        texts[linked].append(part.text or "")
+        texts = inside if linked else outside
+        texts.append(part.text or "")
         for inner in part:
             take(inner, linked)
-            texts[linked].append(inner.tail or "")
+            texts.append(inner.tail or "")
 
     take(element, False)
-    return _words(" ".join(texts[0])), _words(" ".join(texts[1]))
+    return _words(" ".join(outside)), _words(" ".join(inside))
 
 
 def _words(text: str) -> int:
@@ -180,7 +186,7 @@ def _words(text: str) -> int:
 
 
 def _weigh(body: Any) -> dict[Any, tuple[int, int, int, bool]]:
-    """Return of every element, in one pass: characters, those in links, links, and whether an h1 lies in it."""
+    """Return for every element its characters, those in links, its links, and whether it contains an h1."""
     weights: dict[Any, tuple[int, int, int, bool]] = {}
     open_ = [[0, 0, 0, 0]]
     for event, element in etree.iterwalk(body, events=("start", "end")):

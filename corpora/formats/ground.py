@@ -10,7 +10,7 @@ import pypdfium2.raw as raw
 from ragweave.corpora.types import Box
 
 WHITE = 250
-"""Least value of each channel of a colour that cannot be told from paper."""
+"""Least value of each channel of a colour that looks like paper."""
 
 
 def on_ground(page: Any, box: Box) -> bool:

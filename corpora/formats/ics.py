@@ -1,4 +1,4 @@
-"""Calendars (iCalendar) and contacts (vCard): each entry under its name, one `label: value` line per field."""
+"""Read calendars (iCalendar) and contacts (vCard), each entry under its name."""
 
 from __future__ import annotations
 
@@ -35,47 +35,78 @@ _WHEN = re.compile(r"(?<!\d)(\d{4}|-)-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d)(?::?\d\d
 
 
 def parse(path: Path) -> Parsed:
-    """Read the entries of a calendar, or of a file of contacts; what lies inside an entry, an alarm, is left out."""
+    """Read the entries of a calendar or of a file of contacts; alarms inside an entry are left out."""
     return read(read_text(path), path)
 
 
 def read(text: str, path: Path) -> Parsed:
-    """Read the text of a calendar, which lies in a file of that path."""
-    title, heading, begun, lines = "", "", 0, Lines()
-    blocks, inside = list[Block](), [""]
-    for line, m in _fields(text.replace("\r\n", "\n")):
-        name, given, value = m[1].upper(), m[2], m[3]
+    """Read the text of a calendar from a file of that path."""
+    calendar = _Calendar(path)
+    for line, match in _fields(text.replace("\r\n", "\n")):
+        calendar.take(line, match)
+    return Parsed(calendar.title, tuple(b for b in calendar.blocks if b.text), listed=True)
+
+
+class _Calendar:
+    """Collects the entries of a calendar."""
+
+    def __init__(self, path: Path) -> None:
+        self.title = ""
+        self.blocks: list[Block] = []
+        self._path = path
+        self._inside = [""]
+        """The kinds of the open components, outermost first."""
+        self._heading = ""
+        self._begun = 0
+        self._lines = Lines()
+
+    def take(self, line: int, match: re.Match[str]) -> None:
+        """Take a field."""
+        name, given, value = match[1].upper(), match[2], match[3]
         if "QUOTED-PRINTABLE" in given.upper():
-            value = decode(quopri.decodestring(value.encode("ascii", "replace")), path)
+            value = decode(quopri.decodestring(value.encode("ascii", "replace")), self._path)
         if name == "BEGIN":
-            inside.append(value.upper())
-            if inside[-1] in _ENTRIES:
-                heading, begun, lines = "Untitled", line, Lines()
-        elif name == "END" and len(inside) > 1:
-            if inside.pop() in _ENTRIES:
-                blocks += [Block(heading, "heading", 1, begun), lines.block("list")]
+            self._begin(value.upper(), line)
+        elif name == "END" and len(self._inside) > 1:
+            if self._inside.pop() in _ENTRIES:
+                self.blocks += [Block(self._heading, "heading", 1, self._begun), self._lines.block("list")]
         elif name == "X-WR-CALNAME":
-            title = _unescaped(value)
-        elif inside[-1] in _ENTRIES and name in ("SUMMARY", "FN"):
-            heading = " ".join(_unescaped(value).split()) or heading
-        elif inside[-1] in _ENTRIES and name in _LABELS:
-            of = ", ".join(k.lower() for k in _KEPT.findall(given))
-            first, *more = _shown(name, given, value).strip().split("\n")
-            for part in [f"{_LABELS[name]}{f' ({of})' if of else ''}: {first}", *more] if first else ():
-                lines.add(part.strip(), line)
-    return Parsed(title, tuple(b for b in blocks if b.text), listed=True)
+            self.title = _unescaped(value)
+        elif self._inside[-1] in _ENTRIES and name in ("SUMMARY", "FN"):
+            self._heading = " ".join(_unescaped(value).split()) or self._heading
+        elif self._inside[-1] in _ENTRIES and name in _LABELS:
+            self._add(name, given, value, line)
+
+    def _begin(self, kind: str, line: int) -> None:
+        self._inside.append(kind)
+        if kind in _ENTRIES:
+            self._heading, self._begun, self._lines = "Untitled", line, Lines()
+
+    def _add(self, name: str, given: str, value: str, line: int) -> None:
+        first, *more = _shown(name, given, value).strip().split("\n")
+        if not first:
+            return
+        label = _LABELS[name]
+        kinds = _KEPT.findall(given)
+        if kinds:
+            label += f" ({', '.join(kinds).lower()})"
+        for part in (f"{label}: {first}", *more):
+            self._lines.add(part.strip(), line)
 
 
 def _fields(text: str) -> Iterator[tuple[int, re.Match[str]]]:
-    """Yield each field with its line; one goes on in lines that begin with a space, or behind a soft end."""
+    """Yield each field with its line; it continues in lines that begin with a space, or after a soft end."""
     held, first = "", 1
     for number, line in enumerate([*text.split("\n"), ""], 1):
-        soft = held.endswith("=") and "QUOTED-PRINTABLE" in held.upper()
-        if soft or line.startswith((" ", "\t")):
-            held += f"\n{line}" if soft else line[1:]
+        is_soft = held.endswith("=") and "QUOTED-PRINTABLE" in held.upper()
+        if is_soft:
+            held += f"\n{line}"
+        elif line.startswith((" ", "\t")):
+            held += line[1:]
         else:
-            if m := _FIELD.match(held):
-                yield first, m
+            match = _FIELD.match(held)
+            if match:
+                yield first, match
             held, first = line, number
 
 
@@ -84,25 +115,35 @@ def _unescaped(value: str) -> str:
 
 
 def _shown(name: str, given: str, value: str) -> str:
-    """Return a value as it reads; the end of whole days is written as the day after the last."""
-    stated = m[1] if (m := _STATED.search(given)) else ""
-    if name in _DATES and (m := _WHEN.match(value)):
-        return _when(m, stated, name == "DTEND" and not m[4])
+    """Return a value as text; the end of whole days is stored as the day after the last."""
+    stated = _STATED.search(given)
+    extra = stated[1] if stated else ""
+    when = _WHEN.match(value) if name in _DATES else None
+    if when:
+        return _when(when, extra, name == "DTEND" and not when[4])
     if name == "RRULE":
-        said = re.sub("[A-Z]{2,}", lambda m: _REPEATS.get(m[0], m[0].lower()), value.replace(",", ", "))
-        return _WHEN.sub(lambda m: _when(m, ""), said).replace("=", " ").replace(";", ", ")
+        rule = re.sub("[A-Z]{2,}", lambda m: _REPEATS.get(m[0], m[0].lower()), value.replace(",", ", "))
+        return _WHEN.sub(lambda m: _when(m, ""), rule).replace("=", " ").replace(";", ", ")
     if name in ("ADR", "ORG"):
-        return ", ".join(_unescaped(p).replace("\n", ", ") for p in re.split(r"(?<!\\);", value) if p)
+        parts = filter(None, re.split(r"(?<!\\);", value))
+        return ", ".join(_unescaped(part).replace("\n", ", ") for part in parts)
     value = re.sub(r"^(?:mailto|tel):", "", _unescaped(value), flags=re.I)
-    return f"{stated} <{value}>" if stated not in ("", value) else value
+    return f"{extra} <{value}>" if extra not in ("", value) else value
 
 
-def _when(m: re.Match[str], zone: str, before: bool = False) -> str:
+def _when(match: re.Match[str], zone: str, before: bool = False) -> str:
     """Return a day in words, or the day before it, with its time and zone; a birthday may have no year."""
+    year, hour, minute, is_utc = match[1], match[4], match[5], match[6]
     try:
-        day = date(2000 if m[1] == "-" else int(m[1]), int(m[2]), int(m[3])) - timedelta(before)
+        day = date(2000 if year == "-" else int(year), int(match[2]), int(match[3])) - timedelta(before)
     except ValueError:
-        return m[0]
-    said = f"{day.day} {ENGLISH[day.month - 1].capitalize()}"
-    said = said if m[1] == "-" else f"{ENGLISH[11 + day.isoweekday()].capitalize()} {said} {day.year}"
-    return f"{said}, {m[4]}:{m[5]}{' UTC' if m[6] else f' ({zone})' if zone else ''}" if m[4] else said
+        return match[0]
+    text = f"{day.day} {ENGLISH[day.month - 1].capitalize()}"
+    if year != "-":
+        text = f"{ENGLISH[11 + day.isoweekday()].capitalize()} {text} {day.year}"
+    if not hour:
+        return text
+    text += f", {hour}:{minute}"
+    if is_utc:
+        return f"{text} UTC"
+    return f"{text} ({zone})" if zone else text

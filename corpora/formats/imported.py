@@ -1,4 +1,4 @@
-"""Parts of other formats that a Word document takes in where they stand (altChunk, ISO 29500-1, section 17.17.2)."""
+"""Read parts of other formats inside a Word document (altChunk, ISO 29500-1, section 17.17.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INSIDE = "Imported_"
 
 
 def imported(archive: Archive, part: str, warnings: list[str]) -> list[Block]:
-    """Return the blocks of an imported part; what cannot be read is said in `warnings`."""
+    """Return the blocks of an imported part; `warnings` gets what cannot be read."""
     from ragweave.corpora.formats import parse
     from ragweave.corpora.formats.probe import probe
 

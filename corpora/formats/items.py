@@ -1,4 +1,4 @@
-"""Item lists: JSON Lines whose rows are items of any corpus by their text alone, pictures and recordings included.
+"""Read item lists: JSON Lines whose rows are items of any corpus, given by their text.
 
 A row names its corpus in `kind` and brings what was written about it: a caption, a transcript, the words on
 the screen. No picture and no recording is opened, so that a library of every kind can be made of text
@@ -63,7 +63,7 @@ class ItemLine(BaseModel):
     @field_validator("file")
     @classmethod
     def _inside(cls, value: str) -> str:
-        """Keep to files beside or below the list: a locator opens what it names."""
+        """Refuse files outside the folder of the list: a locator opens the file that it names."""
         if not lies_beside(value):
             raise ValueError("it must lie in the folder of the list or below, and be written relative to it")
         return value

@@ -12,38 +12,54 @@ from ragweave.corpora.meta import iso_date
 from ragweave.models.errors import SourceError
 
 MAX_DEPTH = 64
-"""Levels that are read; a file of more is refused, as `formats.parse` does with all that is nested too deeply."""
+"""Most levels; a deeper file is refused, as `formats.parse` refuses everything nested too deeply."""
 _TITLES = ("title", "name")
 
 
 def parse(path: Path) -> Parsed:
     """Read a JSON document or one JSON value per line.
 
-    The elements of a list, and the values of an object, at the top are records of their own.
+    Elements of a list at the top, and values of an object at the top, are records of their own.
     """
     text = read_text(path)
     try:
         whole = json.loads(text, parse_float=str)
     except ValueError as exc:
         return _lines(path, text, exc)
-    records = _records(whole)
-    blocks = tuple(b for name, value in records if (b := _block(name, value, 0)))
+    blocks = []
+    for name, value in _records(whole):
+        block = _block(name, value, 0)
+        if block is not None:
+            blocks.append(block)
     top = whole if isinstance(whole, dict) else {}
-    title = next((str(top[k]) for k in _TITLES if isinstance(top.get(k), str)), "")
-    return Parsed(title, blocks, iso_date(top.get("date")))
+    return Parsed(_title(top), tuple(blocks), iso_date(top.get("date")))
+
+
+def _title(top: dict[str, object]) -> str:
+    for key in _TITLES:
+        if isinstance(top.get(key), str):
+            return str(top[key])
+    return ""
 
 
 def _records(whole: object) -> list[tuple[str, object]]:
+    """Return the records of a document with their names; plain values of an object are one record."""
     if isinstance(whole, list):
         return [("", value) for value in whole]
-    if isinstance(whole, dict):
-        plain = {k: v for k, v in whole.items() if not isinstance(v, dict | list)}
-        return [("", plain), *((str(k), v) for k, v in whole.items() if isinstance(v, dict | list))]
-    return [("", whole)]
+    if not isinstance(whole, dict):
+        return [("", whole)]
+    plain: dict[object, object] = {}
+    nested: list[tuple[str, object]] = []
+    for key, value in whole.items():
+        if isinstance(value, dict | list):
+            nested.append((str(key), value))
+        else:
+            plain[key] = value
+    return [("", plain), *nested]
 
 
 def _lines(path: Path, text: str, why: ValueError) -> Parsed:
-    """Read JSON Lines; a line that is not JSON is named, and the others count."""
+    """Read JSON Lines, with a warning for each line that is not JSON."""
     blocks: list[Block] = []
     broken: list[int] = []
     read = 0
@@ -56,7 +72,8 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
             broken.append(number)
             continue
         read += 1
-        if block := _block("", value, number):
+        block = _block("", value, number)
+        if block is not None:
             blocks.append(block)
     if read <= len(broken):
         raise SourceError(f"{path.name} is not valid JSON ({why})", "mend it, or rename it to .txt")
@@ -74,13 +91,14 @@ def _values(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     if depth > MAX_DEPTH:
         raise RecursionError
     if isinstance(value, dict):
-        for k, v in value.items():
-            yield from _values(f"{key}.{k}" if key else str(k), v, depth + 1)
-    elif isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
-        for n, v in enumerate(value):
-            yield from _values(f"{key}[{n}]", v, depth + 1)
+        for name, inner in value.items():
+            yield from _values(f"{key}.{name}" if key else str(name), inner, depth + 1)
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+        for n, inner in enumerate(value):
+            yield from _values(f"{key}[{n}]", inner, depth + 1)
     elif isinstance(value, list):
-        if text := ", ".join(_plain(v) for v in value if v is not None):
+        text = ", ".join(_plain(inner) for inner in value if inner is not None)
+        if text:
             yield key, text
     elif value is not None and value != "":
         yield key, _plain(value)

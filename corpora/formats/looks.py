@@ -1,4 +1,4 @@
-"""What the look of an HTML page says where its elements do not: where printed pages end, and bold lines that head."""
+"""Find printed pages and headings of an HTML page by its styles if its elements do not mark them."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ _PAGE_END = re.compile(r"break-(before|after)\s*:\s*(?:always|page|left|right)",
 _WEIGHT = re.compile(r"font-weight\s*:\s*(?:(bold\w*|[6-9]00)|\w+)", re.I)
 _BOLD = ("b", "strong", "th")
 _RUNNING = 3, 0.5
-"""At how many ends of pages, and at which share of them, the same line stands where it is a running line."""
+"""A line at the ends of so many pages, and of this share of them, is a running line."""
 _LONGEST, _FEWEST = 90, 3
-"""Characters that a bold line has at most where it heads something, and headings from which a page has some."""
+"""Most characters of a bold line that is a heading, and fewest such headings of a page."""
 _LEVEL = 2
 
 
 def ends_page(element: Any, side: str) -> bool:
-    """Tell whether a printed page ends before, or after, an element."""
+    """Return whether a printed page ends before, or after, an element."""
     found = _PAGE_END.search(element.get("style") or "")
     return found is not None and found[1].lower() == side
 
 
 def running(blocks: Sequence[Block], ends: Sequence[int]) -> set[int]:
-    """Return the numbers of the texts that stand at most ends of pages, but for the page's own number.
+    """Return the numbers of the texts that most ends of pages repeat; page numbers in them may differ.
 
     `ends` are the numbers of blocks before each end.
     """
-    near = {n for at in ends for n in (at - 1, at) if 0 <= n < len(blocks) and blocks[n].kind == "text"}
-    lines = {n: re.sub(r"\d+", "#", blocks[n].text) for n in near}
+    lines: dict[int, str] = {}
+    for at in ends:
+        for n in (at - 1, at):
+            if 0 <= n < len(blocks) and blocks[n].kind == "text":
+                lines[n] = re.sub(r"\d+", "#", blocks[n].text)
     counts, (least, share) = Counter(lines.values()), _RUNNING
     return {n for n, line in lines.items() if counts[line] >= max(least, share * len(ends))}
 
@@ -65,15 +68,22 @@ class Weights:
 
 
 def headed(blocks: Sequence[Block], bold: Set[int]) -> list[Block]:
-    """Return blocks, short bold ones as headings where no element is one; `bold` are the numbers of all bold blocks."""
+    """Return blocks with short bold ones as headings, if no element marks headings.
+
+    `bold` are the numbers of all bold blocks.
+    """
     heads = {n for n in bold if _is_head(blocks[n])}
-    if len(heads) < _FEWEST or any(b.kind == "heading" for b in blocks):
+    if len(heads) < _FEWEST or any(block.kind == "heading" for block in blocks):
         return list(blocks)
-    return [replace(b, kind="heading", level=_LEVEL) if n in heads else b for n, b in enumerate(blocks)]
+    out = list(blocks)
+    for n in heads:
+        out[n] = replace(out[n], kind="heading", level=_LEVEL)
+    return out
 
 
 def _is_head(block: Block) -> bool:
     text = block.text
-    aside = text[0] in "(（" and text[-1] in ")）"  # “(in millions)” qualifies what stands above it
-    words = re.search(r"[^\W\d_]{2}", text) and "\n" not in text and text[-1] not in ".,;:!?。：，；！？"
-    return block.kind == "text" and len(text) <= _LONGEST and bool(words) and not aside
+    if block.kind != "text" or len(text) > _LONGEST or "\n" in text or text[-1] in ".,;:!?。：，；！？":
+        return False
+    is_aside = text[0] in "(（" and text[-1] in ")）"  # “(in millions)” qualifies the text above it
+    return not is_aside and re.search(r"[^\W\d_]{2}", text) is not None

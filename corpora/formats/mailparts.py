@@ -1,4 +1,4 @@
-"""Which parts of a message are read as its text, its files, its invitations and the messages inside it."""
+"""Sort the parts of a message: its text, its files, its invitations and the messages inside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from email.errors import InvalidBase64LengthDefect, InvalidBase64PaddingDefect
+from email.errors import InvalidBase64LengthDefect, InvalidBase64PaddingDefect, MessageDefect
 from email.message import EmailMessage
 from pathlib import Path
 from typing import cast
@@ -27,9 +27,9 @@ _SEALED = frozenset(("application/pkcs7-mime", "application/x-pkcs7-mime"))
 _FORMATS = frozenset(("text/rtf", "text/richtext"))
 """Texts that are files of a format of their own."""
 _SAME, _HALF = 0.8, 0.5
-"""Share of the words of a page that are in the plain text, from which both say the same, and that of a short page."""
+"""Share of a page's words from which a plain text says the same; the second is for short pages."""
 _STUB = 20
-"""Words below which a page is short, and a plain text says nothing beside its page."""
+"""A page with fewer words is short, and a plain text with fewer words adds nothing to its page."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
 _WORDS = 20_000
 """Characters of a text whose words are compared."""
@@ -57,7 +57,7 @@ class Parts:
 
 
 def parts_of(message: EmailMessage, path: Path) -> Parts:
-    """Sort the parts of a message; of the forms of one text those are taken that say all of it."""
+    """Sort the parts of a message; if a text comes in several forms, take those that say all of it."""
     found = Parts()
     stack = [(message, True, 0)]
     count = 0
@@ -69,13 +69,16 @@ def parts_of(message: EmailMessage, path: Path) -> Parts:
             break
         inner = _inner(part)
         kind = part.get_content_type()
-        if why := _sealed(part):
-            found.left[why] += 1
+        sealed = _sealed(part)
+        if sealed:
+            found.left[sealed] += 1
         elif kind in ("message/rfc822", "message/global") and inner:
             found.messages += inner
         elif inner:
             taken = _taken(kind, part, inner, path, found)
-            stack += [(p, wanted and (taken is None or p in taken), depth + 1) for p in reversed(inner)]
+            for child in reversed(inner):
+                is_text = wanted and (taken is None or child in taken)
+                stack.append((child, is_text, depth + 1))
         else:
             _sort(part, wanted, found)
     return found
@@ -84,31 +87,42 @@ def parts_of(message: EmailMessage, path: Path) -> Parts:
 def _taken(
     kind: str, part: EmailMessage, inner: list[EmailMessage], path: Path, found: Parts
 ) -> list[EmailMessage] | None:
-    """Return which inner parts are texts that are wanted, None for all of them."""
+    """Return which inner parts are the texts to read, None for all of them."""
     if kind == "multipart/alternative":
         return _shown(inner, path)
     if kind != "multipart/related":
         return None
+    root = _root(part, inner)
+    taken: list[EmailMessage] = []
+    frames = 0
+    for child in inner:
+        if child is root or not (child.get("Content-Location") or child.get("Content-ID")):
+            taken.append(child)
+        elif child.get_content_type() == "text/html":
+            frames += 1
+    if frames == 1:
+        found.left["1 frame inside the page was left out"] += 1
+    elif frames:
+        found.left[f"{frames} frames inside the page were left out"] += 1
+    return taken
+
+
+def _root(part: EmailMessage, inner: list[EmailMessage]) -> EmailMessage:
+    """Return the part that a group of related parts names as its start, else the first one."""
     start = str(part.get_param("start") or "")
-    root = next((p for p in inner if start and str(p.get("Content-ID", "")).strip() == start), inner[0])
-    others = [p for p in inner if p is not root]
-    framed = [p for p in others if p.get("Content-Location") or p.get("Content-ID")]
-    frames = [p for p in framed if p.get_content_type() == "text/html"]
-    if frames:
-        found.left[
-            (
-                "1 frame inside the page was left out"
-                if len(frames) == 1
-                else f"{len(frames)} frames inside the page were left out"
-            )
-        ] += 1
-    return [p for p in inner if p not in framed]
+    if start:
+        for child in inner:
+            if str(child.get("Content-ID", "")).strip() == start:
+                return child
+    return inner[0]
 
 
 def _sort(part: EmailMessage, wanted: bool, found: Parts) -> None:
     kind, main = part.get_content_type(), part.get_content_maintype()
     if kind in _CALENDAR:
-        if all(data_of(p).split() != data_of(part).split() for p in found.invitations):
+        words = data_of(part).split()
+        known = [data_of(invitation).split() for invitation in found.invitations]
+        if words not in known:
             found.invitations.append(part)
     elif part.get_content_disposition() == "attachment" or part.get_filename() or kind in _FORMATS:
         found.files.append(part)
@@ -120,7 +134,7 @@ def _sort(part: EmailMessage, wanted: bool, found: Parts) -> None:
 
 
 def _sealed(part: EmailMessage) -> str:
-    """Return what is said of a part that only its recipient can open, or ""."""
+    """Return the warning for a part that only its recipient can open, or ""."""
     kind = part.get_content_type()
     if kind == "multipart/encrypted":
         return "a part of the mail is encrypted, and was not read"
@@ -132,51 +146,85 @@ def _sealed(part: EmailMessage) -> str:
 
 
 def _shown(parts: list[EmailMessage], path: Path) -> list[EmailMessage]:
-    """Return which of several forms of one text are read: the plain one, the page where it says more, or both."""
-    plain = next((p for p in parts if p.get_content_type() == "text/plain" and data_of(p).strip()), None)
-    rich = next((p for p in reversed(parts) if p.get_content_type() == "text/html" or _holds_page(p)), None)
-    calendars = [p for p in parts if p.get_content_type() in _CALENDAR]
+    """Return which forms of one text to read: the plain text, the page if it says more, or both."""
+    calendars = [part for part in parts if part.get_content_type() in _CALENDAR]
+    plain, rich = _plain_text(parts), _page(parts)
     if plain is None or rich is None:
-        one = plain or rich or next((p for p in reversed(parts) if p not in calendars), None)
-        return [*([one] if one is not None else []), *calendars]
-    said, shown = _words(plain, path), _words(rich, path)
-    least = _SAME if len(shown) >= _STUB else _HALF
-    if sum(w in said for w in shown) >= least * len(shown):
+        one = plain or rich or _last_other(parts, calendars)
+        return calendars if one is None else [one, *calendars]
+    plain_words, page_words = _words(plain, path), _words(rich, path)
+    both = len(plain_words & page_words)
+    least = _SAME if len(page_words) >= _STUB else _HALF
+    if both >= least * len(page_words):
         return [plain, *calendars]
-    if len(said) < _STUB or sum(w in shown for w in said) >= _HALF * len(said):
+    if len(plain_words) < _STUB or both >= _HALF * len(plain_words):
         return [rich, *calendars]
     return [plain, rich, *calendars]
 
 
+def _plain_text(parts: list[EmailMessage]) -> EmailMessage | None:
+    for part in parts:
+        if part.get_content_type() == "text/plain" and data_of(part).strip():
+            return part
+    return None
+
+
+def _page(parts: list[EmailMessage]) -> EmailMessage | None:
+    """Return the last form that is a page or contains one."""
+    for part in parts[::-1]:
+        if part.get_content_type() == "text/html" or _holds_page(part):
+            return part
+    return None
+
+
+def _last_other(parts: list[EmailMessage], calendars: list[EmailMessage]) -> EmailMessage | None:
+    for part in parts[::-1]:
+        if part not in calendars:
+            return part
+    return None
+
+
 def _holds_page(part: EmailMessage) -> bool:
-    return part.is_multipart() and any(p.get_content_type() == "text/html" for p in part.walk())
+    return part.is_multipart() and _first_of(part, ("text/html",)) is not None
+
+
+def _first_of(part: EmailMessage, kinds: Iterable[str]) -> EmailMessage | None:
+    """Return the first part of these kinds, None if there is none."""
+    for inner in part.walk():
+        if inner.get_content_type() in kinds:
+            return inner
+    return None
 
 
 def _words(part: EmailMessage, path: Path) -> set[str]:
     """Return the words of a text or page, in lower case."""
-    inner = next((p for p in part.walk() if p.get_content_type() in ("text/plain", "text/html")), part)
-    data, charset = data_of(inner), inner.get_content_charset() or ""
+    inner = _first_of(part, ("text/plain", "text/html")) or part
+    page = None
+    if inner.get_content_type() == "text/html" or part is not inner:
+        page = _first_of(part, ("text/html",))
     try:
-        if inner.get_content_type() == "text/html" or (part is not inner and _holds_page(part)):
-            page = next((p for p in part.walk() if p.get_content_type() == "text/html"), inner)
+        if page is not None:
             blocks = html.page(data_of(page), path, page.get_content_charset() or "").blocks
-            text = "\n".join(b.text for b in blocks)
+            text = "\n".join(block.text for block in blocks)
         else:
-            text = as_declared(data, charset) or decode(data, path)
+            data = data_of(inner)
+            text = as_declared(data, inner.get_content_charset() or "") or decode(data, path)
     except SourceError:
         return set()
-    return {w.casefold() for w in _WORD.findall(text[:_WORDS])}
+    return {word.casefold() for word in _WORD.findall(text[:_WORDS])}
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:
-    held = part.get_payload()
-    return [p for p in held if isinstance(p, EmailMessage)] if isinstance(held, list) else []
+    payload = part.get_payload()
+    if not isinstance(payload, list):
+        return []
+    return [child for child in payload if isinstance(child, EmailMessage)]
 
 
 def header(message: EmailMessage, name: str) -> str:
-    """Return a header in one line; one that does not decode counts as written."""
-    raw = next((str(v) for k, v in message.raw_items() if k.lower() == name.lower()), "")
-    if any("\udc80" <= c <= "\udcff" for c in raw):  # bytes above 127, which no header should hold
+    """Return a header in one line; one that cannot be decoded is returned as it is written."""
+    raw = _raw_header(message, name)
+    if any("\udc80" <= c <= "\udcff" for c in raw):  # bytes above 127, which no header should have
         return " ".join(decode(raw.encode("utf-8", "surrogateescape"), Path(name)).split())
     try:
         return " ".join(str(message.get(name, "")).split())
@@ -184,20 +232,31 @@ def header(message: EmailMessage, name: str) -> str:
         return " ".join(raw.split())
 
 
+def _raw_header(message: EmailMessage, name: str) -> str:
+    for key, value in message.raw_items():
+        if key.lower() == name.lower():
+            return str(value)
+    return ""
+
+
 def data_of(part: EmailMessage) -> bytes:
     """Return the bytes of a part, decoded."""
     data = cast(bytes, part.get_payload(decode=True) or b"")
-    if not any(isinstance(defect, InvalidBase64LengthDefect) for defect in part.defects):
+    if not _has_defect(part, InvalidBase64LengthDefect):
         return data
-    whole = re.sub(rb"[^A-Za-z0-9+/]", b"", data)  # one sign too many: nothing was decoded
+    whole = re.sub(rb"[^A-Za-z0-9+/]", b"", data)  # one character too many: nothing was decoded
     return b64decode(whole[: len(whole) // 4 * 4])
 
 
 def is_cut(part: EmailMessage) -> bool:
-    """Tell whether the end of an encoded part is missing, once its data were read."""
-    return any(isinstance(d, InvalidBase64LengthDefect | InvalidBase64PaddingDefect) for d in part.defects)
+    """Return whether the end of an encoded part is missing; call it after `data_of`."""
+    return _has_defect(part, InvalidBase64LengthDefect, InvalidBase64PaddingDefect)
+
+
+def _has_defect(part: EmailMessage, *kinds: type[MessageDefect]) -> bool:
+    return any(isinstance(defect, kinds) for defect in part.defects)
 
 
 def ids(message: EmailMessage, names: Iterable[str]) -> list[str]:
-    """Return the ids of messages in headers."""
+    """Return the message ids in the named headers."""
     return re.findall(r"<[^<>\s]+>", " ".join(header(message, name) for name in names))

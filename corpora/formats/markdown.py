@@ -63,13 +63,13 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
 
 @cache
 def _parsers() -> tuple[Any, Any]:
-    """Return the parser of Markdown, and one that knows paragraphs alone: each costs as much as a short file."""
+    """Return two parsers, for Markdown and for paragraphs alone; making one takes as long as a short file."""
     md = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     return md, MarkdownIt("zero")
 
 
 def _mark(token: Any, line: int) -> None:
-    """Have a token rendered with its line; lines of cells without the delimiter row of a table become a table."""
+    """Render a token with its line; lines of cells without a delimiter row become a table."""
     token.attrSet(LINE, str(line + (token.type == "fence")))
     if token.type == "html_block":
         token.content = f'<div {LINE}="{line}">{token.content}</div>'

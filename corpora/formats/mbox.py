@@ -20,7 +20,7 @@ _MOST_WARNINGS = 20
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
-    """Read the mails of a mailbox; what is attached to all of them together is read up to the limit of one mail."""
+    """Read the mails of a mailbox; the limit of one mail applies to all attachments together."""
     data = read_bytes(path)
     starts = [m for m in _FROM.finditer(data) if _TIME.search(m[0])]
     if not starts:

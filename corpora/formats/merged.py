@@ -1,14 +1,16 @@
-"""Tables with cells that span rows and columns: each cell laid out under its head, each row readable for itself.
+"""Lay out tables whose cells span rows and columns, so that each row can be read by itself.
 
-What a cell says is repeated in the rows that it covers; a number only in the first column, where it names the
-rows: anywhere else it would be added up once for each of them. Heads are repeated over the columns that they
-span, and so are texts, but for one that begins a row and names it (`Total`). Heads of two lines become one.
+The text of a cell is repeated in every row that the cell covers. A number is repeated only in the first
+column, where it names the rows: anywhere else a sum over the column would count it several times. Headers and
+texts are repeated over the columns that they span, except a text that begins a row and names it (`Total`).
+Two header lines are joined into one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -19,11 +21,11 @@ Cell = tuple[str, int, int]
 
 MAX_COLUMNS = 500
 MAX_REPEATED = 2_000_000
-"""Characters that all repeated cells of a file may take; beyond, cells stay where they are written."""
+"""Characters that the repeated cells of a file may take together; after that, nothing is repeated."""
 _MOST_HEADS = 3
-"""Lines of heads that are joined; of more, they are the table."""
+"""Most header lines that are joined; a table with more of them keeps its lines."""
 TOP = 20
-"""Rows that are looked at for what stands above the heads, and for these."""
+"""Rows at the top of a table that are searched for titles and headers."""
 _BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
 YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
@@ -42,15 +44,44 @@ _NUMBER = re.compile(
 
 
 class TableRow(NamedTuple):
-    """A row that is laid out: its cells, the line of the file they stand on, or 0, and whether all are marked heads.
+    """A row with one text per column.
 
-    `apart` says that an empty row stands above it.
+    Attributes:
+        cells: the texts of the columns.
+        line: the line of the file, 1-based, or 0 if the format has no lines.
+        heads: whether the file marks all cells as headers.
+        apart: whether an empty row precedes this one.
     """
 
     cells: list[str]
     line: int = 0
     heads: bool = False
     apart: bool = False
+
+
+@dataclass(slots=True)
+class _RowLayout:
+    """The layout of one row while its cells are placed.
+
+    Attributes:
+        marked: whether the file marks the row as headers.
+        heads: whether the row names columns, marked or not.
+        alone: whether one wide cell is all that the row says.
+        above: by column, the text of a cell above that covers this row, and for how many rows.
+        placed: the text of each column so far.
+        over: columns under a cell that spans several.
+    """
+
+    marked: bool
+    heads: bool
+    alone: bool
+    above: dict[int, tuple[str, int]]
+    placed: dict[int, str] = field(default_factory=dict)
+    over: set[int] = field(default_factory=set)
+
+    def is_taken(self, column: int) -> bool:
+        """Return whether a column already has a cell of this row or of a row above."""
+        return column in self.placed or column in self.above
 
 
 class MergedTable:
@@ -63,187 +94,269 @@ class MergedTable:
     def begin(self) -> None:
         """Begin a table."""
         self._open: dict[int, tuple[str, int]] = {}
-        """By column: what a cell above says here, and in how many rows still."""
+        """By column: the text of a cell that covers the next rows, and how many of them."""
         self._wide = 1
         """Columns that the widest row so far fills."""
         self._over: set[int] = set()
-        """Columns under a head that spans several."""
+        """Columns under a header that spans several."""
 
     def close(self) -> None:
-        """End what spans rows, as at the end of a group of rows."""
+        """End all cells that span rows, as at the end of a group of rows."""
         self._open = {}
 
     def row(self, cells: Sequence[Cell], *, heads: bool = False, every: bool = False) -> list[str]:
-        """Return the texts of a row, one for each column.
+        """Return the texts of a row, one per column.
 
-        `heads` says that the row names columns, as one that is wider than those above it does in any case;
-        `every` that there is a cell for every column: one that another covers is empty.
+        `heads` says that the row names columns. A row that is wider than those above is taken for headers in
+        any case. `every` says that the row has a cell for each column, and that covered cells are empty.
         """
-        if (
-            not self._open
-            and len(cells) <= self._wide
-            and all(down == across == 1 for _, down, across in cells)
-        ):
-            return [text for text, _, _ in cells]
         if self._left < 0:
             self.close()
+        if self._left < 0 or self._is_plain(cells):
             return [text for text, _, _ in cells]
-        columns = sum(across for text, _, across in cells if text) + sum(
-            1 for said, _ in self._open.values() if said
+        columns = self._filled_columns(cells)
+        layout = _RowLayout(
+            marked=heads,
+            heads=heads or (columns > self._wide and not self._over),
+            alone=self._is_alone(cells, every),
+            above=self._open,
         )
-        stated, heads = heads, heads or (columns > self._wide and not self._over)
-        placed: dict[int, str] = {}
-        over: set[int] = set()
-        above, self._open = (
-            self._open,
-            {c: (said, more - 1) for c, (said, more) in self._open.items() if more > 1},
-        )
-        told = [across for text, _, across in cells if text or not every]
-        alone = len(told) == 1 and told[0] > 1 and not any(said for said, _ in above.values())
-        at = 0
-        for n, (text, down, across) in enumerate(cells):
-            if every:
-                at = n
-                if not text and (n in placed or n in above):
-                    continue
-                down, across = (down, across) if text else (1, 1)
-            while not every and (at in placed or at in above):
-                at += 1
-            # What stands alone in its row is a title, or names the rows below it, and no cell of these
-            # columns.
-            wide = 1 if alone and (not at or not heads) else min(across, MAX_COLUMNS - at)
-            counts = not stated and not (is_name(text) if heads else not _is_number(text))
-            beside = "" if counts or not (heads or at) else text
-            below = "" if counts and at else text
-            placed[at] = text
-            for column in range(at + 1, at + wide):
-                if self._pays(beside):
-                    placed.setdefault(column, beside)
-                    over.add(column)
-            for column in range(at, at + wide if down > 1 else at):
-                self._open[column] = (below if column == at else beside and below, down - 1)
-            over |= {at} if wide > 1 else set()
-        for column, (said, _) in above.items():
-            if column not in placed and self._pays(said):
-                placed[column] = said
-        if sum(map(bool, placed.values())) > 1:
+        self._open = _next_row(self._open)
+        self._place_cells(layout, cells, every)
+        for column, (text, _) in layout.above.items():
+            if column not in layout.placed and self._pays(text):
+                layout.placed[column] = text
+        filled = sum(map(bool, layout.placed.values()))
+        if filled > 1:
             self._wide = max(self._wide, columns)
-            self._over = over if heads and not self._over else self._over
-        end = max((c for c in placed if placed[c] or not alone), default=-1) + 1
-        return [placed.get(column, "") for column in range(end)]
+            if layout.heads and not self._over:
+                self._over = layout.over
+        return _texts(layout)
+
+    def _is_plain(self, cells: Sequence[Cell]) -> bool:
+        """Return whether neither a cell of this row nor one above spans anything."""
+        if self._open or len(cells) > self._wide:
+            return False
+        return all(down == across == 1 for _, down, across in cells)
+
+    def _filled_columns(self, cells: Sequence[Cell]) -> int:
+        """Return how many columns have text in a row, its own or that of a cell above."""
+        count = 0
+        for text, _, across in cells:
+            if text:
+                count += across
+        for text, _ in self._open.values():
+            if text:
+                count += 1
+        return count
+
+    def _is_alone(self, cells: Sequence[Cell], every: bool) -> bool:
+        """Return whether one cell over several columns is all that a row says."""
+        if any(text for text, _ in self._open.values()):
+            return False
+        widths = []
+        for text, _, across in cells:
+            if text or not every:
+                widths.append(across)
+        return len(widths) == 1 and widths[0] > 1
+
+    def _place_cells(self, layout: _RowLayout, cells: Sequence[Cell], every: bool) -> None:
+        column = 0
+        for n, cell in enumerate(cells):
+            text, down, across = cell
+            if every:
+                column = n
+                if not text and layout.is_taken(column):
+                    continue
+                if not text:
+                    down = across = 1
+            else:
+                while layout.is_taken(column):
+                    column += 1
+            self._place(layout, column, (text, down, across))
+
+    def _place(self, layout: _RowLayout, at: int, cell: Cell) -> None:
+        """Place a cell in column `at`, repeat it to the right, and remember it for the rows below."""
+        text, down, across = cell
+        # A cell alone in its row is a title or names the rows below. It does not belong to these columns.
+        is_title = layout.alone and (at == 0 or not layout.heads)
+        wide = 1 if is_title else min(across, MAX_COLUMNS - at)
+        is_label = is_name(text) if layout.heads else not _is_number(text)
+        is_figure = not layout.marked and not is_label
+        right = text if (layout.heads or at) and not is_figure else ""
+        below = "" if is_figure and at else text
+        layout.placed[at] = text
+        for column in range(at + 1, at + wide):
+            if self._pays(right):
+                layout.placed.setdefault(column, right)
+                layout.over.add(column)
+        if wide > 1:
+            layout.over.add(at)
+        if down > 1:
+            for column in range(at, at + wide):
+                repeated = below if column == at or right else ""
+                self._open[column] = (repeated, down - 1)
 
     def blocks(self, rows: Iterable[TableRow], heads: Callable[[Sequence[TableRow]], int]) -> list[Block]:
-        """Return a table of laid out rows, what stands above its heads as text.
+        """Return the table of the laid out rows, after the titles above its headers as text.
 
-        `heads` tells of the first rows below that how many are heads.
+        `heads` returns how many of the first rows that it gets are headers.
         """
         after = iter(rows)
         first = list(islice(after, TOP))
-        above, table = Lines(), Lines()
+        titles, table = Lines(), Lines()
         while first and _is_title(first):
-            above.add(next(filter(None, first[0].cells)), first[0].line)
+            title = next(filter(None, first[0].cells))
+            titles.add(title, first[0].line)
             del first[0]
         count = heads(first)
         if count < 2 and self._has_two(first):
             count = 2
         if 2 <= count <= min(_MOST_HEADS, len(first) - 1):
-            first[:count] = [TableRow(_joined([row.cells for row in first[:count]]), first[0].line)]
+            header = _joined([row.cells for row in first[:count]])
+            first[:count] = [TableRow(header, first[0].line)]
             count = 1
-        told = [above.block("text")]
-        for row, anew in parted(chain(first, after)):
-            if anew:
-                told.append(table.block("table", count))
+        blocks = [titles.block("text")]
+        for row, starts_table in parted(chain(first, after)):
+            if starts_table:
+                blocks.append(table.block("table", count))
                 table, count = Lines(), 1
             table.add(joined(row.cells), row.line)
-        return [b for b in (*told, table.block("table", count)) if b.text]
+        blocks.append(table.block("table", count))
+        return [block for block in blocks if block.text]
 
     def _has_two(self, rows: Sequence[TableRow]) -> bool:
-        """Tell whether the second row only names the columns under those heads of the first that span several."""
+        """Return whether the second row only names the columns under the wide headers of the first."""
         if len(rows) < 3 or not self._over:
             return False
         first, second = rows[0].cells, rows[1].cells
-        if not all(any(second[c : c + 1]) for c in self._over):
-            return False
-        apart = [c in self._over or not any(first[c : c + 1]) for c in range(len(second))]
-        return all(
-            is_name(s) if new else s in ("", first[c])
-            for c, (s, new) in enumerate(zip(second, apart, strict=True))
-        )
+        for column in self._over:
+            if not _cell_at(second, column):
+                return False
+        for column, text in enumerate(second):
+            if column in self._over or not _cell_at(first, column):
+                if not is_name(text):
+                    return False
+            elif text not in ("", first[column]):
+                return False
+        return True
 
     def _pays(self, text: str) -> bool:
-        """Tell whether there is room for one more repeated cell, and take it."""
+        """Return whether one more repeated cell fits in the limit, and count it."""
         self._left -= len(text) + 3
         return self._left >= 0
 
 
+def _next_row(covered: dict[int, tuple[str, int]]) -> dict[int, tuple[str, int]]:
+    """Return the columns that cells from above still cover in the row after this one."""
+    still: dict[int, tuple[str, int]] = {}
+    for column, (text, rows) in covered.items():
+        if rows > 1:
+            still[column] = (text, rows - 1)
+    return still
+
+
+def _texts(layout: _RowLayout) -> list[str]:
+    """Return the texts of a row up to its last column; a lone title has no empty columns behind it."""
+    end = 0
+    for column, text in layout.placed.items():
+        if text or not layout.alone:
+            end = max(end, column + 1)
+    return [layout.placed.get(column, "") for column in range(end)]
+
+
+def _cell_at(cells: Sequence[str], column: int) -> str:
+    return cells[column] if column < len(cells) else ""
+
+
 def joined(cells: Iterable[str]) -> str:
-    """Return a row as it reads; what parts its cells stands in none of them."""
+    """Join the cells of a row with ` | `; a bar inside a cell becomes a slash."""
     return " | ".join(_BAR.sub("/", cell) for cell in cells)
 
 
 def parted(rows: Iterable[TableRow]) -> Iterator[tuple[TableRow, bool]]:
-    """Yield rows, each with whether it heads another table: below an empty line words over figures that go on below."""
+    """Yield each row with whether it is the header of another table.
+
+    Such a row has only words, follows an empty line, and has figures above and below it.
+    """
     after = iter(rows)
     before, row = None, next(after, None)
     while row is not None:
         under = next(after, None)
-        yield (
-            row,
-            bool(before and under and row.apart and not under.apart and _heads_anew(before, row, under)),
-        )
+        starts_table = False
+        if before and under and row.apart and not under.apart:
+            starts_table = _is_new_header(before, row, under)
+        yield row, starts_table
         before, row = row, under
 
 
-def _heads_anew(before: TableRow, row: TableRow, under: TableRow) -> bool:
-    named = len(row.cells) > 1 and all(row.cells) and len(set(row.cells)) == len(row.cells)
-    if not named or any(c.isdigit() for cell in row.cells for c in cell) or len(under.cells) > len(row.cells):
+def _is_new_header(before: TableRow, row: TableRow, under: TableRow) -> bool:
+    cells = row.cells
+    if len(cells) < 2 or not all(cells) or len(set(cells)) < len(cells) or len(under.cells) > len(cells):
+        return False
+    if any(map(str.isdigit, "".join(cells))):
         return False
     return any(map(_is_number, before.cells[1:])) and any(map(_is_number, under.cells[1:]))
 
 
-def spanned(said: str, least: int = 1) -> int:
-    """Return how many rows or columns a cell says that it spans; the least, where it says nothing of use."""
-    return min(max(least, int(said)), MAX_COLUMNS) if said.isdecimal() and len(said) < 9 else least
+def spanned(value: str, least: int = 1) -> int:
+    """Return how many rows or columns an attribute says that a cell spans; `least` if it holds no number."""
+    if not value.isdecimal() or len(value) > 8:
+        return least
+    return min(max(least, int(value)), MAX_COLUMNS)
 
 
 def first_row(rows: Sequence[TableRow]) -> int:
-    """Say that the first row is heads, unless it is the only one."""
+    """Return 1: the first row is the header, unless it is the only row."""
     return int(len(rows) > 1)
 
 
 def _is_title(rows: Sequence[TableRow]) -> bool:
-    """Tell whether the first row holds one text alone, over all columns of the row below it."""
+    """Return whether the first row is a single text over all columns of the next row."""
     if len(rows) < 2:
         return False
     cells, under = rows[0].cells, rows[1].cells
     if len(cells) == 1:
         return any(len(row.cells) > 1 for row in rows[1:4])
-    filled = [n for n, cell in enumerate(under) if cell]
-    if not cells[0] and not under[0]:  # both leave the corner free: heads in two lines
+    if not cells[0] and not under[0]:
+        return False  # an empty corner in both: these are headers in two lines
+    if len(set(filter(None, cells))) != 1:
         return False
-    return (
-        len(filled) > 1 and len(set(filter(None, cells))) == 1 and all(any(cells[n : n + 1]) for n in filled)
-    )
+    filled = 0
+    for column, text in enumerate(under):
+        if text:
+            filled += 1
+            if not _cell_at(cells, column):
+                return False
+    return filled > 1
 
 
 def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Join rows of heads into one; what is repeated from the row above is said once.
+    """Join header rows into one, without the texts that a row repeats from the row above.
 
-    A year over seasons comes after them: `2023 Spring` would read as a number of springs.
+    A year above seasons moves behind them: `2023 Spring` would read as a number of springs.
     """
-    out = []
+    heads = []
     for column in range(max(map(len, rows))):
-        parts = list(dict.fromkeys(filter(None, ("".join(row[column : column + 1]) for row in rows))))
-        out.append(" ".join(parts[::-1] if _is_number(" ".join(parts)) else parts))
-    return out
+        texts: list[str] = []
+        for row in rows:
+            text = _cell_at(row, column)
+            if text and text not in texts:
+                texts.append(text)
+        if _is_number(" ".join(texts)):
+            texts.reverse()
+        heads.append(" ".join(texts))
+    return heads
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a cell is a number, maybe in brackets, with a sign, a currency, a percent sign or a unit."""
-    m = _NUMBER.fullmatch(_SPACES.sub(" ", text.strip()))
-    return m is not None and bool(m["open"]) == bool(m["close"]) and not (m["before"] and m["after"])
+    """Return whether a cell is a number, maybe with brackets, a sign, a currency, `%` or a unit."""
+    match = _NUMBER.fullmatch(_SPACES.sub(" ", text.strip()))
+    if match is None or bool(match["open"]) != bool(match["close"]):
+        return False
+    return not (match["before"] and match["after"])
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a cell may name a column: it is no number, unless that is a year."""
+    """Return whether a cell may name a column: it is a year, or no number."""
     return not _is_number(text) or bool(YEAR.fullmatch(text))

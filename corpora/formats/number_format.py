@@ -1,8 +1,8 @@
-"""Values of a workbook as its number formats show them, where the format holds what the value lacks.
+"""Write the values of a workbook with what their number formats add to them.
 
-Kept are leading zeros and masks (`00501`, `555-0143`), percent, currency, units and words in quotes, and
-lengths of time over a day. All digits of a value stay, however few the format shows; dates are in ISO form. A
-library that draws every format would round what a person asks for.
+This keeps leading zeros and masks (`00501`, `555-0143`), percent, currency, units, quoted words, and lengths
+of time over a day. Unlike in a spreadsheet program, all digits of a value are kept, because rounded values
+would answer questions wrongly. Dates are in ISO form.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ELAPSED = re.compile(r"\[(h+|m+|s+)\]", re.I)
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)")
 _MASK = "-() ./:"
-"""Signs that part the digits of numbers that only name something."""
+"""Signs between the digits of numbers that only name something, such as telephone numbers."""
 _MOST = 32
 """Digits of a mask."""
 
@@ -37,109 +37,142 @@ def shown(value: float | date | time | timedelta, form: str) -> str:
 
 
 def number(value: float, form: str) -> str:
-    """Return a number as its number format shows it: with its percent sign, currency or unit, and all of its digits."""
+    """Return a number with the percent sign, currency or unit of its number format, and all of its digits."""
     whole = float(value).is_integer() and abs(value) < 1e15
-    # Without what binary fractions add: 17.990000000000002 was typed as 17.99.
+    # 15 digits: 17.990000000000002 was typed as 17.99.
     plain = str(int(value)) if whole else f"{Decimal(f'{value:.15g}'):f}"
     if form in ("", "General") or len(form) > 255:
         return signed(value, plain, form)
     section = _section(value, form)
-    tokens = [m.groups() for m in _TOKEN.finditer(section)]
-    digits = "".join(d for _, _, _, d, _ in tokens if d)
-    if not digits and "general" not in section.lower():
-        word = "".join(quoted or escaped or "" for quoted, escaped, *_ in tokens).strip()
+    tokens = [match.groups() for match in _TOKEN.finditer(section)]
+    has_digits = any(token[3] for token in tokens)
+    if not has_digits and "general" not in section.lower():
+        word = _words(tokens)
         return word if any(map(str.isalnum, word)) else signed(value, plain, form)
-    if whole and (masked := _masked(int(value), section)):
+    masked = _masked(int(value), section) if whole else ""
+    if masked:
         return masked
-    told = signed(value, plain, form)
-    return told if told != plain else _with_unit(plain, tokens, section)
+    text = signed(value, plain, form)
+    return text if text != plain else _with_unit(plain, tokens, section)
+
+
+def _words(tokens: list[tuple[str, ...]]) -> str:
+    """Return the quoted and escaped characters of a format."""
+    return "".join(token[0] or token[1] or "" for token in tokens).strip()
 
 
 def elapsed(value: timedelta, form: str) -> str:
     """Return a length of time in the unit that its format begins with: `37:30`, `90:15.5`."""
-    seconds = value.total_seconds()
-    sign, seconds = ("-" if seconds < 0 else ""), round(abs(seconds), 3)
-    found = _ELAPSED.search(form)
-    unit = found[1][0].lower() if found else "h"
+    total = value.total_seconds()
+    sign, seconds = ("-" if total < 0 else ""), round(abs(total), 3)
+    match = _ELAPSED.search(form)
+    unit = match[1][0].lower() if match else "h"
     rest = f"{seconds % 60:06.3f}".rstrip("0").rstrip(".")
     if unit == "s":
         return f"{sign}{seconds:.3f}".rstrip("0").rstrip(".")
     if unit == "m":
         return f"{sign}{int(seconds // 60)}:{rest}"
-    told = f"{sign}{int(seconds // 3600)}:{int(seconds % 3600 // 60):02}"
-    return f"{told}:{rest}" if seconds % 60 or "s" in _QUOTED.sub("", form).lower() else told
+    text = f"{sign}{int(seconds // 3600)}:{int(seconds % 3600 // 60):02}"
+    shows_seconds = seconds % 60 or "s" in _QUOTED.sub("", form).lower()
+    return f"{text}:{rest}" if shows_seconds else text
 
 
 def _is_time(form: str) -> bool:
-    """Tell a format that shows a time and no day."""
+    """Return whether a format shows a time and no day."""
     plain = _QUOTED.sub("", form).lower()
-    return "h" in plain and not any(c in plain for c in "yd")
+    return "h" in plain and "y" not in plain and "d" not in plain
 
 
 def _section(value: float, form: str) -> str:
-    """Return the part of a format that is for a value: its sections are for positive, negative and zero."""
-    sections, start = [], 0
-    bare = _QUOTED.sub(lambda m: "x" * len(m[0]), form)
-    for at, c in enumerate(bare):
-        if c == ";":
-            sections.append(form[start:at])
-            start = at + 1
-    sections.append(form[start:])
+    """Return the part of a format for a value: by conditions, or for positive, negative and zero."""
+    sections = _sections(form)
+    has_condition = False
     for section in sections[:2]:
-        if m := _CONDITION.search("".join(re.findall(r"\[([^\]]*)\]", section))):
-            if _holds(value, m[1], float(m[2])):
+        condition = _CONDITION.search("".join(re.findall(r"\[([^\]]*)\]", section)))
+        if condition:
+            has_condition = True
+            if _holds(value, condition[1], float(condition[2])):
                 return section
-    if any(_CONDITION.search("".join(re.findall(r"\[([^\]]*)\]", s))) for s in sections[:2]):
+    if has_condition:
         return sections[-1] if len(sections) > 1 else ""
-    at = 0 if value > 0 or len(sections) < 2 else 1 if value < 0 else 2
+    if value > 0 or len(sections) < 2:
+        return sections[0]
+    at = 1 if value < 0 else 2
     return sections[at] if at < len(sections) else sections[0]
 
 
+def _sections(form: str) -> list[str]:
+    """Return the parts of a format between its semicolons; those in quotes and brackets do not count."""
+    sections, start = [], 0
+    bare = _QUOTED.sub(lambda match: "x" * len(match[0]), form)
+    for at, character in enumerate(bare):
+        if character == ";":
+            sections.append(form[start:at])
+            start = at + 1
+    sections.append(form[start:])
+    return sections
+
+
 def _holds(value: float, sign: str, limit: float) -> bool:
-    compared = {"<": value < limit, ">": value > limit, "=": value == limit}
-    return compared[sign[0]] ^ (sign == "<>" and value > limit) or (sign in ("<=", ">=") and value == limit)
+    """Return whether a value meets a condition such as `>= 100`."""
+    if sign == "<>":
+        return value != limit
+    if sign == "=":
+        return value == limit
+    if value == limit:
+        return sign in ("<=", ">=")
+    return value < limit if sign[0] == "<" else value > limit
 
 
 def _masked(value: int, section: str) -> str:
-    """Return a whole number in a mask of digits, "" where the format is none: `00501`, `(020) 555-0143`."""
-    bare = re.sub(r"\[[^\]]*\]", "", section)
-    bare = re.sub(r"[_*].", "", bare)
-    chars = [m[1] or m[2] or m[0] for m in re.finditer(r'"([^"]*)"|\\(.)|.', bare) if m[1] != ""]
-    body = "".join(chars).strip()
-    slots = sum(c in "0#" for c in body)
-    if not 1 < slots <= _MOST or any(c not in f"0#{_MASK}" for c in body) or re.search(r"[#0]\.[0#]", body):
-        return ""
-    # From the first zero on, each place holds a digit; without two of them spaces only part thousands.
+    """Return a whole number in a mask of digits, "" if the format is none: `00501`, `(020) 555-0143`."""
+    body = _mask(section)
     places = [c for c in body if c in "0#"]
+    slots = len(places)
+    if not 1 < slots <= _MOST or set(body) - set(f"0#{_MASK}") or re.search(r"[#0]\.[0#]", body):
+        return ""
+    # From the first zero on, each place has a digit. With fewer than two zeros, spaces group thousands.
     least = slots - places.index("0") if "0" in places else 0
     if "/" in body or (least < 2 and not set(body.strip(_MASK)) - set("0# ")):
         return ""
     return ("-" if value < 0 else "") + _filled(str(abs(value)).zfill(least), body, slots)
 
 
+def _mask(section: str) -> str:
+    """Return the characters of a format without quotes, escapes and what only concerns its look."""
+    bare = re.sub(r"\[[^\]]*\]", "", section)
+    bare = re.sub(r"[_*].", "", bare)
+    mask = ""
+    for match in re.finditer(r'"([^"]*)"|\\(.)|.', bare):
+        if match[1] != "":
+            mask += match[1] or match[2] or match[0]
+    return mask.strip()
+
+
 def _filled(digits: str, body: str, slots: int) -> str:
-    """Write digits into a mask from its end; what is too long for it is written before."""
+    """Write digits into a mask from its end; digits that do not fit come before it."""
     cut = max(0, len(digits) - slots)
-    left, out = list(digits[cut:]), list[str]()
-    for c in reversed(body):
-        if c not in "0#":
-            out.append(c if left or c == "(" else "")
-        elif left:
-            out.append(left.pop())
-    return (digits[:cut] + "".join(reversed(out))).strip()
+    left = list(digits[cut:])
+    text = ""
+    for character in reversed(body):
+        if character in "0#":
+            text = (left.pop() if left else "") + text
+        elif left or character == "(":
+            text = character + text
+    return (digits[:cut] + text).strip()
 
 
 def _with_unit(plain: str, tokens: list[tuple[str, ...]], section: str) -> str:
-    """Return a number with the words that its format puts around it; one that is shown in thousands stays plain."""
+    """Return a number with the words of its format; a number shown in thousands stays plain."""
     if re.search(r"[0#?],+(?![0#?,])", section) or "E+" in section or "E-" in section or "/" in section:
         return plain
-    places = [n for n, t in enumerate(tokens) if t[3]] or [
-        n for n, t in enumerate(tokens) if t[4] in ("G", "g")
-    ]
+    places = [n for n, token in enumerate(tokens) if token[3]]
+    if not places:
+        places = [n for n, token in enumerate(tokens) if token[4] in ("G", "g")]
     if not places:
         return plain
-    before = "".join((t[0] or t[1] or "") for t in tokens[: places[0]]).strip()
-    after = "".join((t[0] or t[1] or "") for t in tokens[places[-1] + 1 :]).strip()
+    before = _words(tokens[: places[0]])
+    after = _words(tokens[places[-1] + 1 :])
     lead = f"{before} " if any(map(str.isalpha, before)) else ""
-    tail = f" {after}" if any(c.isalpha() or c in "°%‰²³" for c in after) else ""
-    return f"{lead}{plain}{tail}"
+    is_unit = any(c.isalpha() or c in "°%‰²³" for c in after)
+    return f"{lead}{plain} {after}" if is_unit else f"{lead}{plain}"

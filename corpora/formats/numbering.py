@@ -1,4 +1,4 @@
-"""Numbers of Word's paragraphs, which are stored as rules alone: `3.2`, `(a)`, `Article IV` (ISO 29500-1, 17.9).
+"""Number the paragraphs of Word by its rules: `3.2`, `(a)`, `Article IV` (ISO 29500-1, section 17.9).
 
 Python-docx names the rules of a paragraph and does not count. What is counted here is what Word shows with
 tracked changes accepted.
@@ -35,7 +35,7 @@ _ALPHABETS = {
 
 @dataclass(slots=True)
 class _Level:
-    """How one level of a list is numbered; `restart` is the level that begins it again, 0 none, -1 any above it."""
+    """How one level of a list is numbered; `restart` is the level that resets it, 0 none, -1 any above."""
 
     start: int = 1
     form: str = "decimal"
@@ -243,7 +243,7 @@ def _paragraphs(root: Any) -> Iterator[Any]:
 
 
 def _is_gone(paragraph: Any) -> bool:
-    """Tell a paragraph that is deleted under tracking, or whose end nobody sees: it is not counted."""
+    """Return whether a paragraph is not counted: deleted under tracking, or its end is hidden."""
     look = paragraph.find(f"{W}pPr/{W}rPr")
     if look is None:
         return False

@@ -1,7 +1,7 @@
-"""What OpenDocument texts, workbooks and presentations share: their parts, properties, styles, and text as HTML.
+"""Read what OpenDocument texts, workbooks and presentations share.
 
-The parts are read from the zip within its budget, as those of Word are. Libraries for the format parse them
-without limits, and write out each cell that is said to be repeated a million times.
+The parts are read directly from the zip, within its limits. Libraries for the format have no limits, and
+write out each cell that claims to be repeated a million times.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _HREF = "{http://www.w3.org/1999/xlink}href"
 _MATH = "{http://www.w3.org/1998/Math/MathML}"
 _EDGES = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _FEW = 2
-"""Words beside the number of a page that say nothing more: `Page 3 of 9`."""
+"""Most words of a line that only numbers the pages: `Page 3`."""
 _TINY = 2.0
-"""Points of a font that nobody reads."""
+"""Points of a font that is too small to read."""
 _LENGTH = re.compile(r"(-?\d+(?:\.\d+)?)(cm|mm|in|pt|px)?")
 _UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "px": 0.75}
 _TAGS = {
@@ -62,11 +62,11 @@ _OUT = frozenset(
         *(f"{TABLE}covered-table-cell", f"{TABLE}shapes", f"{PRESENTATION}notes"),
     )
 )
-"""Elements that are left out where they stand; notes and comments come behind."""
+"""Elements that are left out of the text; notes and comments follow it."""
 
 
 class Document:
-    """The content of a file and what its styles say of whether text is seen."""
+    """The content of a file, and which of its styles hide text."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
@@ -79,44 +79,45 @@ class Document:
         self.styles = {s.get(f"{STYLE}name"): s for s in root.iter(f"{STYLE}style")}
         self.hidden: list[str] = []
         self.left: Counter[tuple[str, str]] = Counter()
-        """What is not read, by its names for one and several."""
+        """How much was not read, by its name in singular and plural."""
         self._masters = looks
         self._fonts = _fonts((looks, root))
         self._numbers = ListNumbers((looks, root))
         self._controls = controls(self.body)
         self._reads_charts = body[0].tag != f"{OFFICE}spreadsheet"
         self._heading_mark: str | None = None
-        """The number of the heading that comes next in a list."""
+        """The number of the next heading in a list."""
         self._unseen = {name for name, style in self.styles.items() if _is_unseen(style)}
 
     def blocks(self, start: Any) -> tuple[list[Block], list[Figure]]:
-        """Return the blocks and pictures of an element, its notes and comments behind them."""
+        """Return the blocks and pictures of an element, followed by its notes and comments."""
         page = etree.Element("div")
         self._copy(start, page)
         blocks, figures = flow(page, lambda element: False, made=True)
         for note in start.iter(f"{TEXT}note-body"):
-            if said := " ".join("".join(note.itertext()).split()):
-                blocks.append(Block(said, "text"))
-        blocks += (
-            block for note in start.iter(f"{OFFICE}annotation") if (block := annotation(note)) is not None
-        )
+            text = " ".join("".join(note.itertext()).split())
+            if text:
+                blocks.append(Block(text, "text"))
+        for note in start.iter(f"{OFFICE}annotation"):
+            block = annotation(note)
+            if block is not None:
+                blocks.append(block)
         return blocks, figures
 
     def edges(self) -> list[Block]:
         """Return the headers and footers of the pages as one block, each line once, without page numbers."""
-        lines: dict[str, None] = {}
+        tags = [f"{STYLE}{name}" for name in _EDGES]
+        lines: list[str] = []
         for master in self._masters.iter(f"{STYLE}master-page"):
-            for edge in master.iter(*(f"{STYLE}{name}" for name in _EDGES)):
+            for edge in master.iter(*tags):
                 for paragraph in edge.iter(f"{TEXT}p"):
                     line = plain(paragraph)
-                    numbers_pages = next(paragraph.iter(f"{TEXT}page-number"), None) is not None
-                    if line and not (numbers_pages and len(line.split()) <= _FEW):
-                        lines.setdefault(line)
-        kept = [line for line in lines if any(map(str.isalnum, line)) and not PAGE_NUMBER.fullmatch(line)]
-        return [Block("\n".join(kept), "text")] if kept else []
+                    if line not in lines and _is_edge_text(paragraph, line):
+                        lines.append(line)
+        return [Block("\n".join(lines), "text")] if lines else []
 
     def _copy(self, source: Any, target: Any, font: str = "") -> None:
-        """Write the elements below one as HTML below another; libxml2 has refused what is nested too deeply."""
+        """Copy the elements below one as HTML below another; libxml2 has refused too deep nesting."""
         add(target, shown(source.text or "", font))
         for element in source:
             style = element.get(f"{TEXT}style-name")
@@ -139,15 +140,15 @@ class Document:
             add(target, shown(element.tail or "", font))
 
     def _list(self, element: Any, target: Any, font: str) -> None:
-        """Write a list with the marks of its items; numbered headings may stand in one, and are no items."""
+        """Write a list with the marks of its items; numbered headings in a list are not its items."""
         self._numbers.begin(element)
-        headed = next(element.iter(f"{TEXT}h"), None) is not None
-        below = target if headed else etree.SubElement(target, "ul")
+        has_headings = next(element.iter(f"{TEXT}h"), None) is not None
+        below = target if has_headings else etree.SubElement(target, "ul")
         for item in element:
             if item.tag not in (f"{TEXT}list-item", f"{TEXT}list-header"):
                 continue
             mark = self._numbers.item(item)
-            if headed:
+            if has_headings:
                 self._heading_mark = mark
                 self._copy(item, below, font)
             else:
@@ -175,24 +176,30 @@ class Document:
             self.left["embedded object", "embedded objects"] += 1
 
     def _made(self, element: Any, target: Any) -> Any:
-        """Return the HTML element for one of the format, or the one around where it has none."""
+        """Return the new HTML element for an element, or `target` if HTML needs none."""
         if element.tag == f"{TEXT}h":
-            said = element.get(f"{TEXT}outline-level") or "1"
-            level = max(int(said), 1) if said.isdecimal() and len(said) < 3 else 1
-            made = etree.SubElement(target, f"h{min(level, 6)}")
-            number = self._heading_mark
-            if number is None:
-                number = self._numbers.heading(element, level)
-            self._heading_mark = None
-            add(made, f"{number} " if number.strip("-") else "")
-            return made
+            return self._heading(element, target)
         tag = _TAGS.get(element.tag)
         if tag is None:
             return target
-        made = etree.SubElement(target, "th" if tag == "td" and _is_head(element) else tag)
+        if tag != "td":
+            return etree.SubElement(target, tag)
+        made = etree.SubElement(target, "th" if _is_head(element) else tag)
         for name, attribute in (("colspan", "columns"), ("rowspan", "rows")):
-            if tag == "td" and (said := element.get(f"{TABLE}number-{attribute}-spanned")):
-                made.set(name, said)
+            value = element.get(f"{TABLE}number-{attribute}-spanned")
+            if value:
+                made.set(name, value)
+        return made
+
+    def _heading(self, element: Any, target: Any) -> Any:
+        outline = element.get(f"{TEXT}outline-level") or "1"
+        level = max(int(outline), 1) if outline.isdecimal() and len(outline) < 3 else 1
+        made = etree.SubElement(target, f"h{min(level, 6)}")
+        number = self._heading_mark
+        if number is None:
+            number = self._numbers.heading(element, level)
+        self._heading_mark = None
+        add(made, f"{number} " if number.strip("-") else "")
         return made
 
     def _space(self, element: Any, target: Any) -> None:
@@ -205,36 +212,51 @@ class Document:
         part = (element.get(_HREF) or "").removeprefix("./")
         if self.archive.has(part):
             frame = element.getparent()
-            told = (frame.findtext(f"{SVG}{name}") for name in ("desc", "title"))
-            etree.SubElement(target, "img", src=part, title=next(filter(None, told), ""))
+            title = frame.findtext(f"{SVG}desc") or frame.findtext(f"{SVG}title") or ""
+            etree.SubElement(target, "img", src=part, title=title)
 
 
 def annotation(note: Any, place: str = "") -> Block | None:
-    """Return a comment with who wrote it, and the cell that it is on; None where it says nothing."""
-    said = "\n".join(t for p in note.iter(f"{TEXT}p") if (t := plain(p)))
+    """Return a comment with its author and the cell that it is on; None if it has no text."""
+    text = plain_lines(note)
+    if not text:
+        return None
     author = (note.findtext(f"{_DC}creator") or "").strip()
-    who = f"{author or 'a reader'} on {place}" if place else author
-    return Block(comment(said, who), "text") if said else None
+    if place:
+        author = f"{author or 'a reader'} on {place}"
+    return Block(comment(text, author), "text")
+
+
+def plain_lines(element: Any) -> str:
+    """Return the paragraphs of an element that have text, one a line."""
+    lines = [plain(paragraph) for paragraph in element.iter(f"{TEXT}p")]
+    return "\n".join(filter(None, lines))
+
+
+def _is_edge_text(paragraph: Any, line: str) -> bool:
+    """Return whether a line of a header or footer says more than the number of a page."""
+    if not any(map(str.isalnum, line)) or PAGE_NUMBER.fullmatch(line):
+        return False
+    numbers_pages = next(paragraph.iter(f"{TEXT}page-number"), None) is not None
+    return not numbers_pages or len(line.split()) > _FEW
 
 
 def _fonts(roots: Iterable[Any]) -> dict[str, str]:
     """Return the styles whose letters are pictures, with their font."""
-    out: dict[str, str] = {}
+    fonts: dict[str, str] = {}
     for root in roots:
-        faces = {
-            f.get(f"{STYLE}name"): f.get(f"{SVG}font-family") or "" for f in root.iter(f"{STYLE}font-face")
-        }
+        faces = {}
+        for face in root.iter(f"{STYLE}font-face"):
+            faces[face.get(f"{STYLE}name")] = face.get(f"{SVG}font-family") or ""
         for style in root.iter(f"{STYLE}style"):
-            looks = style.find(f"{STYLE}text-properties")
-            said = (
-                ""
-                if looks is None
-                else looks.get(f"{STYLE}font-name") or looks.get(f"{_FO}font-family") or ""
-            )
-            name = (faces.get(said) or said).strip("'\" ")
+            look = style.find(f"{STYLE}text-properties")
+            if look is None:
+                continue
+            stated = look.get(f"{STYLE}font-name") or look.get(f"{_FO}font-family") or ""
+            name = (faces.get(stated) or stated).strip("'\" ")
             if is_symbolic(name):
-                out[style.get(f"{STYLE}name") or ""] = name
-    return out
+                fonts[style.get(f"{STYLE}name") or ""] = name
+    return fonts
 
 
 def properties(archive: Archive) -> Parsed:
@@ -258,13 +280,12 @@ def opened(path: Path) -> Archive:
     """Open a file of the format.
 
     Raises:
-        SourceError: it is protected by a password, besides what `Archive` raises.
+        SourceError: it is protected by a password, or `Archive` refuses it.
     """
     archive = Archive(path)
+    manifest = "META-INF/manifest.xml"
     try:
-        if archive.has("META-INF/manifest.xml") and b"encryption-data" in archive.read(
-            "META-INF/manifest.xml"
-        ):
+        if archive.has(manifest) and b"encryption-data" in archive.read(manifest):
             raise SourceError(f"{path.name} is protected by a password", "save it without password")
     except SourceError:
         archive.__exit__()
@@ -286,10 +307,10 @@ def _texts(element: Any) -> Iterator[str]:
         yield child.tail or ""
 
 
-def points(said: str | None) -> float:
-    """Return a length in points, 0 where none is said."""
-    m = _LENGTH.fullmatch(said or "")
-    return float(m[1]) * _UNITS.get(m[2] or "pt", 1.0) if m else 0.0
+def points(length: str | None) -> float:
+    """Return a length in points, 0 if it is none."""
+    match = _LENGTH.fullmatch(length or "")
+    return float(match[1]) * _UNITS.get(match[2] or "pt", 1.0) if match else 0.0
 
 
 def add(target: Any, text: str) -> None:
@@ -301,7 +322,7 @@ def add(target: Any, text: str) -> None:
 
 
 def _is_head(cell: Any) -> bool:
-    """Tell a cell of the rows that are marked as heads, or of the first one where none are and others follow."""
+    """Return whether a cell is in the rows marked as headers, or in the first of several rows if none are."""
     row = cell.getparent()
     around = row.getparent()
     if around.tag == f"{TABLE}table-header-rows":
@@ -311,12 +332,14 @@ def _is_head(cell: Any) -> bool:
 
 
 def _is_unseen(style: Any) -> bool:
-    """Tell a style of hidden text: not shown, of two points, or white on nothing."""
-    looks = style.find(f"{STYLE}text-properties")
-    if looks is None:
+    """Return whether a style hides text: not displayed, of two points, or white on no background."""
+    look = style.find(f"{STYLE}text-properties")
+    if look is None:
         return False
-    size = looks.get(f"{_FO}font-size") or ""
-    white = (looks.get(f"{_FO}color") or "").lower() == "#ffffff"
-    ground = looks.get(f"{_FO}background-color") or "transparent"
-    tiny = size.endswith("pt") and 0 < points(size) <= _TINY
-    return looks.get(f"{TEXT}display") == "none" or tiny or (white and ground in ("transparent", "#ffffff"))
+    size = look.get(f"{_FO}font-size") or ""
+    is_white = (look.get(f"{_FO}color") or "").lower() == "#ffffff"
+    ground = look.get(f"{_FO}background-color") or "transparent"
+    is_tiny = size.endswith("pt") and 0 < points(size) <= _TINY
+    if look.get(f"{TEXT}display") == "none" or is_tiny:
+        return True
+    return is_white and ground in ("transparent", "#ffffff")

@@ -17,40 +17,62 @@ _ON = ("checked", "true")
 
 def controls(body: Any) -> dict[str, str]:
     """Return what the controls of a document show, by the ids that drawings name."""
-    out = {}
+    shown: dict[str, str] = {}
     for control in body.iter():
         if isinstance(control.tag, str) and control.tag.startswith(FORM):
-            for id in filter(None, (control.get(f"{FORM}id"), control.get(_ID))):
-                out[id] = _shown(control)
-    return out
+            for id in (control.get(f"{FORM}id"), control.get(_ID)):
+                if id:
+                    shown[id] = _shown(control)
+    return shown
 
 
 def _shown(control: Any) -> str:
-    kind, label = control.tag.removeprefix(FORM), " ".join((control.get(f"{FORM}label") or "").split())
-    if kind in ("checkbox", "radio"):
-        names = ("current-state", "state") if kind == "checkbox" else ("current-selected", "selected")
-        said = next((v for name in names if (v := control.get(f"{FORM}{name}"))), "")
-        return f"{TICKED if said in _ON else UNTICKED} {label}".strip()
+    kind = control.tag.removeprefix(FORM)
+    label = " ".join((control.get(f"{FORM}label") or "").split())
+    if kind == "checkbox":
+        state = _first(control, "current-state", "state")
+        return f"{TICKED if state in _ON else UNTICKED} {label}".strip()
+    if kind == "radio":
+        state = _first(control, "current-selected", "selected")
+        return f"{TICKED if state in _ON else UNTICKED} {label}".strip()
     if kind == "listbox":
-        options = list(control.iter(f"{FORM}option"))
-        for name in ("current-selected", "selected"):
-            if chosen := [o for o in options if o.get(f"{FORM}{name}") == "true"]:
-                return ", ".join(o.get(f"{FORM}label") or "" for o in chosen)
-        return ""
-    said = next((v for name in ("current-value", "value") if (v := control.get(f"{FORM}{name}"))), "")
-    return label if kind in ("button", "image", "hidden", "generic-control", "fixed-text") else said
+        return _chosen(control, "current-selected") or _chosen(control, "selected")
+    if kind in ("button", "image", "hidden", "generic-control", "fixed-text"):
+        return label
+    return _first(control, "current-value", "value")
+
+
+def _first(control: Any, *names: str) -> str:
+    """Return the first of these attributes that a control has, or ""."""
+    for name in names:
+        value = control.get(f"{FORM}{name}")
+        if value:
+            return str(value)
+    return ""
+
+
+def _chosen(control: Any, name: str) -> str:
+    """Return the labels of the options of a list that an attribute marks."""
+    labels = []
+    for option in control.iter(f"{FORM}option"):
+        if option.get(f"{FORM}{name}") == "true":
+            labels.append(option.get(f"{FORM}label") or "")
+    return ", ".join(labels)
 
 
 def entered(field: Any) -> str:
-    """Return what is entered in a field from Word whose text is not stored: a box or a choice."""
+    """Return the entry of a field from Word whose text is not stored: a box or a choice."""
     kind = (field.get(f"{FIELD}type") or "").rpartition(".")[2].upper()
-    params = [
-        (p.get(f"{FIELD}name") or "", p.get(f"{FIELD}value") or "") for p in field.iter(f"{FIELD}param")
-    ]
+    values: dict[str, str] = {}
+    entries: list[str] = []
+    for parameter in field.iter(f"{FIELD}param"):
+        name, value = parameter.get(f"{FIELD}name") or "", parameter.get(f"{FIELD}value") or ""
+        values[name] = value
+        if name == "Dropdown_ListEntry":
+            entries.append(value)
     if kind == "FORMCHECKBOX":
-        return TICKED if dict(params).get("Checkbox_Checked", "false").lower() in _ON else UNTICKED
+        return TICKED if values.get("Checkbox_Checked", "false").lower() in _ON else UNTICKED
     if kind == "FORMDROPDOWN":
-        entries = [value for name, value in params if name == "Dropdown_ListEntry"]
-        said = dict(params).get("Dropdown_Selected", "")
-        return entries[int(said)] if said.isdecimal() and int(said) < len(entries) else ""
+        chosen = values.get("Dropdown_Selected", "")
+        return entries[int(chosen)] if chosen.isdecimal() and int(chosen) < len(entries) else ""
     return ""

@@ -1,4 +1,4 @@
-"""Numbers of lists and headings of OpenDocument, stored as rules (ODF 1.3, part 3, sections 5.3 and 16.30)."""
+"""Number lists and headings of OpenDocument by their rules (ODF 1.3, part 3, sections 5.3 and 16.30)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class ListNumbers:
         return _next(self._counts, level, rules, element.get(f"{TEXT}start-value")) or _BULLET
 
     def heading(self, element: Any, level: int) -> str:
-        """Return the number of a heading that is in no list, "" where it has none."""
+        """Return the number of a heading outside lists, "" if it has none."""
         if self._outline.get(level, _Rule()).form == "" or element.get(f"{TEXT}is-list-header") == "true":
             return ""
         start = (

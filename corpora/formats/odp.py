@@ -1,4 +1,4 @@
-"""OpenDocument presentations: one heading per slide, its text in reading order, tables and the speaker's notes."""
+"""Read OpenDocument presentations: a heading per slide, its text in reading order, its notes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from ragweave.corpora.formats.odf import (
     OFFICE,
     PRESENTATION,
     SVG,
-    TEXT,
     Document,
     annotation,
     opened,
-    plain,
+    plain_lines,
     points,
     properties,
 )
@@ -37,15 +36,16 @@ def parse(path: Path) -> Parsed:
         document = Document(archive)
         for number, slide in enumerate(document.body.iterchildren(f"{DRAW}page"), 1):
             found, pictures = _slide(document, slide, number)
-            text = "\n".join(b.text for b in found)
+            text = "\n".join(block.text for block in found)
             figures.append(Figure("", len(blocks), page=number, text=text, whole=True))
             figures += [replace(f, at=len(blocks), page=number) for f in pictures]
             blocks += found
-        said = properties(archive)
-    first = next((b.text for b in blocks if b.kind == "heading"), "")
+        meta = properties(archive)
+    # Each slide begins with its heading.
+    first = blocks[0].text if blocks else ""
     return replace(
-        said,
-        title=said.title or first,
+        meta,
+        title=meta.title or first,
         blocks=tuple(blocks),
         figures=tuple(figures),
         hidden=tuple(document.hidden),
@@ -54,31 +54,38 @@ def parse(path: Path) -> Parsed:
 
 
 def _slide(document: Document, slide: Any, number: int) -> tuple[list[Block], list[Figure]]:
-    """Return the blocks of a slide, its title first, its notes last."""
+    """Return the blocks of a slide: its title, its shapes, its notes and comments."""
     blocks: list[Block] = []
     figures: list[Figure] = []
     titles: list[str] = []
     for shape in _in_order(slide):
         kind = shape.get(f"{PRESENTATION}class")
         if kind == "title":
-            titles.append(" ".join(t for p in shape.iter(f"{TEXT}p") if (t := plain(p))))
+            titles += plain_lines(shape).split("\n")
         elif kind not in _FURNITURE:
             found, pictures = document.blocks(shape)
             figures += pictures
-            # A heading inside a shape would part the slide.
-            blocks += [replace(b, kind="text", level=0) if b.kind == "heading" else b for b in found]
+            for block in found:
+                if block.kind == "heading":  # it would divide the slide
+                    block = replace(block, kind="text", level=0)
+                blocks.append(block)
     notes = slide.find(f"{PRESENTATION}notes")
-    said = "\n".join(t for p in notes.iter(f"{TEXT}p") if (t := plain(p))) if notes is not None else ""
-    heading = Block(" ".join(filter(None, titles)) or f"Slide {number}", "heading", 1)
-    told = [Block(f"Notes: {said}", "text")] if said else []
-    told += (block for note in slide.iterchildren(*_COMMENT) if (block := annotation(note)) is not None)
-    return [replace(b, page=number) for b in (heading, *blocks, *told)], figures
+    text = "" if notes is None else plain_lines(notes)
+    if text:
+        blocks.append(Block(f"Notes: {text}", "text"))
+    for note in slide.iterchildren(*_COMMENT):
+        remark = annotation(note)
+        if remark is not None:
+            blocks.append(remark)
+    title = " ".join(filter(None, titles)) or f"Slide {number}"
+    heading = Block(title, "heading", 1)
+    return [replace(block, page=number) for block in (heading, *blocks)], figures
 
 
 def _in_order(holder: Any) -> Iterator[Any]:
-    """Yield the shapes of a slide as they are read; groups stay together."""
-    shapes = (e for e in holder if e.tag.startswith(DRAW))
-    for element in reading_order((_box(e), e) for e in shapes):
+    """Yield the shapes of a slide in reading order; groups stay together."""
+    placed = [(_box(element), element) for element in holder if element.tag.startswith(DRAW)]
+    for element in reading_order(placed):
         if element.tag == f"{DRAW}g":
             yield from _in_order(element)
         else:
@@ -86,6 +93,10 @@ def _in_order(holder: Any) -> Iterator[Any]:
 
 
 def _box(element: Any) -> Placed:
-    """Return where a shape stands, or the first one in a group."""
-    own = next((e for e in element.iter() if e.get(f"{SVG}y")), element)
+    """Return the place of a shape, or that of the first shape in a group."""
+    own = element
+    for inner in element.iter():
+        if inner.get(f"{SVG}y"):
+            own = inner
+            break
     return points(own.get(f"{SVG}y")), points(own.get(f"{SVG}x")), points(own.get(f"{SVG}height"))

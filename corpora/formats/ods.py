@@ -35,7 +35,7 @@ _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
 
 
 def parse(path: Path) -> Parsed:
-    """Read a workbook (.ods): the values that formulas last had; lines are row numbers, hidden sheets are left out."""
+    """Read a workbook (.ods): last results of formulas; lines are row numbers; no hidden sheets."""
     blocks: list[Block] = []
     unseen: list[str] = []
     left: Counter[tuple[str, str]] = Counter()
@@ -49,25 +49,28 @@ def parse(path: Path) -> Parsed:
             else:
                 merged, notes = MergedTable(), list[Block]()
                 found = sheet_blocks(name, _rows(table, merged, budget, notes), merged)
-                beside = [*notes, *_shapes(document, table, left)]
-                blocks += found or [Block(name, "heading", 1)] * bool(beside)
-                blocks += beside
+                others = [*notes, *_shapes(document, table, left)]
+                blocks += found or [Block(name, "heading", 1)] * bool(others)
+                blocks += others
         said = properties(archive)
-    warnings = [] if budget.rows > 0 else [f"only the first {MAX_ROWS} rows were read"]
-    warnings += [] if budget.characters > 0 else ["cells that are repeated very often were read once"]
+    warnings = []
+    if budget.rows <= 0:
+        warnings.append(f"only the first {MAX_ROWS} rows were read")
+    if budget.characters <= 0:
+        warnings.append("cells that are repeated very often were read once")
     warnings += [*left_out(unseen), *not_read(left + document.left)]
     return replace(said, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
 @dataclass(slots=True)
 class _Budget:
-    """What may still be read: rows, and characters of cells that are said to be repeated."""
+    """What may still be read: rows, and characters of repeated cells."""
 
     rows: int
     characters: int
 
     def copies(self, count: int, length: int) -> int:
-        """Return how many of so many copies of a text there is room for, the first for nothing, and take it."""
+        """Return how many copies of a text fit, and count them; the first copy is free."""
         more = max(0, min(count - 1, self.characters // (length + 3)))
         self.characters -= (count - 1) * (length + 3) if length else 0
         return 1 + more if length else count

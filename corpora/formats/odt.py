@@ -1,4 +1,4 @@
-"""OpenDocument texts: headings by outline level, lists, tables, notes and comments; deleted text is left out."""
+"""Read OpenDocument texts: headings by outline level, lists, tables, notes and comments."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ _LEFT = {
 
 
 class Package(Archive):
-    """A package of Office; one of the Strict kind (ISO 29500-1) reads as if it were written in the usual one."""
+    """A package of Office; the Strict kind (ISO 29500-1) is read like the usual one."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -98,16 +98,16 @@ def macros(archive: Archive) -> Counter[tuple[str, str]]:
 
 
 def not_read(count: Mapping[tuple[str, str], int]) -> tuple[str, ...]:
-    """Return what is to be said of what was left out: its count and its kind; () where it is nothing."""
-    told = [f"{n:,} {one if n == 1 else several}" for (one, several), n in count.items() if n]
-    if not told:
+    """Return the warning for what was not read, by kind and count; () if nothing was left out."""
+    parts = [f"{n:,} {one if n == 1 else several}" for (one, several), n in count.items() if n]
+    if not parts:
         return ()
-    listed = f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0]
+    listed = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     return (f"not read: {listed}",)
 
 
 def core(archive: Archive) -> Parsed:
-    """Read the core properties (ISO 29500-2, section 11); the date is that of creation, else of the last change."""
+    """Read the core properties (ISO 29500-2, section 11); the date is of creation, or of the last change."""
     if not archive.has("docProps/core.xml"):
         return Parsed()
     root = archive.xml("docProps/core.xml")
@@ -152,7 +152,7 @@ def attribute(element: Any, path: str, name: str) -> str:
 
 
 def signed(value: float, plain: str, form: str) -> str:
-    """Return a number, written plainly, with its percent sign or currency, which only the number format holds."""
+    """Return a plainly written number with the percent sign or currency of its number format."""
     if "%" in form.partition(";")[0]:
         return f"{value * 100:.10g}%"
     sign = _CURRENCY.search(form)

@@ -1,4 +1,4 @@
-"""Letters of a page in fonts whose letters are pictures, as they are shown: a box that is ticked, a sign, an arrow."""
+"""Show letters of PDF fonts whose letters are pictures: ticked boxes, signs, arrows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PRIVATE = 0xF000
 
 
 def pictured(font: str, text: str) -> str:
-    """Return a text as a font shows it; any other font, and what has no character in Unicode, leaves it as it is.
+    """Return a text as a font shows it; a picture without a character in Unicode stays a letter.
 
     >>> pictured("ABCDEF+Wingdings-Regular", "þ"), pictured("Wingdings 2", "R"), pictured("Times", "þ")
     ('☑', '☑', 'þ')

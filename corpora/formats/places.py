@@ -1,4 +1,4 @@
-"""The order in which shapes of a slide are read: from top to bottom, those beside each other from left to right."""
+"""Put the shapes of a slide in reading order: from top to bottom, then from left to right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def reading_order(shapes: Iterable[tuple[Placed, T]]) -> list[T]:
-    """Return shapes in reading order: beside another stands what begins above its middle."""
+    """Return shapes in reading order: a shape that begins above another's middle is in its row."""
     out: list[T] = []
     row: list[tuple[Placed, T]] = []
     for shape in sorted(shapes, key=lambda s: s[0][0]):

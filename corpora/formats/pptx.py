@@ -1,10 +1,10 @@
-"""PowerPoint by python-pptx: one heading per slide, its text in reading order, tables and the speaker's notes."""
+"""Read PowerPoint presentations: a heading per slide, its text in reading order, its notes."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -28,7 +28,7 @@ from ragweave.models.errors import SourceError
 _TITLES = ("title", "ctrTitle")
 _SLIDE = re.compile(r"ppt/slides/[^/]+\.xml")
 _FILLS = 0.5
-"""Share of a slide from which a picture on it is taken as the slide."""
+"""A picture that covers this share of a slide is taken for the whole slide."""
 _FURNITURE = ("sldNum", "dt", "ftr", "hdr")
 """Placeholders for page numbers, dates and footers."""
 
@@ -52,65 +52,98 @@ def parse(path: Path) -> Parsed:
             found = [*_blocks(slide, number, warnings), *notes.of(slide.part, number)]
             figures += _figures(slide, number, len(blocks), found, area, left)
             blocks += found
-    except Exception as exc:  # python-pptx lets whatever a broken part causes through
+    except Exception as exc:  # python-pptx passes on whatever exception a broken part causes
         raise SourceError(
             f"{path.name} is a damaged presentation", "open it in a presentation program and save it again"
         ) from exc
-    title = properties.title if properties.title.lower() != "powerpoint presentation" else ""
-    first = next((b.text for b in blocks if b.kind == "heading" and b.page == 1), "")
+    title = "" if properties.title.lower() == "powerpoint presentation" else properties.title
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
-    told = (*warnings[:10], *not_read(left))
     return replace(
-        properties, title=title or first, blocks=tuple(blocks), warnings=told, figures=tuple(figures)
+        properties,
+        title=title or _first_heading(blocks),
+        blocks=tuple(blocks),
+        warnings=(*warnings[:10], *not_read(left)),
+        figures=tuple(figures),
     )
+
+
+def _first_heading(blocks: list[Block]) -> str:
+    """Return the heading of the first slide, or ""."""
+    for block in blocks:
+        if block.kind == "heading" and block.page == 1:
+            return block.text
+    return ""
 
 
 def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:
-    """Yield the blocks of a slide, its title first, its notes last."""
-    shapes = list(_shapes(slide, number, warnings))
-    title = " ".join(b.text.replace("\n", " ") for is_title, b in shapes if is_title)
-    yield Block(title or f"Slide {number}", "heading", 1, page=number)
-    yield from (b for is_title, b in shapes if not is_title)
-    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    if notes is not None and (said := _text(notes._txBody, "\n")):
-        yield Block(f"Notes: {said}", "text", page=number)
+    """Yield the blocks of a slide: its title, its other shapes, its notes."""
+    titles: list[str] = []
+    others: list[Block] = []
+    for is_title, block in _shapes(slide, number, warnings):
+        if is_title:
+            titles.append(block.text.replace("\n", " "))
+        else:
+            others.append(block)
+    yield Block(" ".join(titles) or f"Slide {number}", "heading", 1, page=number)
+    yield from others
+    frame = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    notes = _text(frame._txBody, "\n") if frame is not None else ""
+    if notes:
+        yield Block(f"Notes: {notes}", "text", page=number)
 
 
 def _shapes(slide: Any, number: int, warnings: list[str]) -> Iterator[tuple[bool, Block]]:
-    """Yield (whether it is the title, block) for every shape with text and chart, in groups and alternatives too."""
+    """Yield the text, tables and charts of all shapes, each with whether it is the slide's title.
+
+    Shapes in groups and in alternatives count too.
+    """
     charts: set[str] = set()
-    boxes = {s._element: _place(s) for s in slide.shapes}
-    held = (
-        e
-        for s in _in_order(slide.shapes._spTree, boxes)
-        for e in s.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION)
-    )
-    for element in held:
-        if next(element.iterancestors(FALLBACK), None) is not None:
-            continue
-        if element.tag == RELATION:
-            part = _part(slide, element.get(f"{R}dm") or "")
-            yield from (
-                (False, block) for block in (diagram(_root(part), number) if part is not None else ())
-            )
-            continue
-        if element.tag == f"{C}chart":
-            part = _part(slide, element.get(f"{R}id") or "")
-            if part is not None and part.partname not in charts and hasattr(part, "_element"):
-                charts.add(part.partname)
-                yield from ((False, block) for block in tables(part._element, number, warnings))
-            continue
-        if element.tag == f"{A}tbl":
-            yield from ((False, replace(block, page=number)) for block in _table(element))
-            continue
-        kind = attribute(element, f"{P}nvSpPr/{P}nvPr/{P}ph", "type")
-        text = _text(element, "\n")
-        if text and kind not in _FURNITURE:
-            yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+    boxes = {shape._element: _place(shape) for shape in slide.shapes}
+    for holder in _in_order(slide.shapes._spTree, boxes):
+        for element in holder.iter(f"{P}sp", f"{A}tbl", f"{C}chart", RELATION):
+            if _is_fallback(element):
+                continue
+            if element.tag == f"{P}sp":
+                yield from _shape(element, number)
+                continue
+            if element.tag == RELATION:
+                blocks = _diagram(slide, element, number)
+            elif element.tag == f"{C}chart":
+                blocks = _chart(slide, element, number, charts, warnings)
+            else:
+                blocks = [replace(block, page=number) for block in _table(element)]
+            for block in blocks:
+                yield False, block
+
+
+def _shape(element: Any, number: int) -> Iterator[tuple[bool, Block]]:
+    kind = attribute(element, f"{P}nvSpPr/{P}nvPr/{P}ph", "type")
+    text = _text(element, "\n")
+    if text and kind not in _FURNITURE:
+        yield kind in _TITLES, Block(text, "list" if "\n" in text else "text", page=number)
+
+
+def _diagram(slide: Any, element: Any, number: int) -> Iterable[Block]:
+    part = _part(slide, element.get(f"{R}dm") or "")
+    return diagram(_root(part), number) if part is not None else ()
+
+
+def _chart(slide: Any, element: Any, number: int, charts: set[str], warnings: list[str]) -> Iterable[Block]:
+    """Return the figures of a chart, unless `charts` says that they were read already."""
+    part = _part(slide, element.get(f"{R}id") or "")
+    if part is None or part.partname in charts or not hasattr(part, "_element"):
+        return ()
+    charts.add(part.partname)
+    return tables(part._element, number, warnings)
+
+
+def _is_fallback(element: Any) -> bool:
+    """Return whether an element only repeats another one for older programs."""
+    return next(element.iterancestors(FALLBACK), None) is not None
 
 
 def _place(shape: Any) -> Placed:
-    """Return where a shape stands, by its layout if it does not say; of a broken one what its elements say."""
+    """Return the place of a shape, by its layout if it states none; of a broken one, that of its elements."""
     try:
         return shape.top or 0, shape.left or 0, shape.height or 0
     except (InvalidXmlError, ValueError):
@@ -118,13 +151,13 @@ def _place(shape: Any) -> Placed:
 
 
 def _part(slide: Any, id: str) -> Any:
-    """Return the part that a slide is related to by an id, None where it lies outside the file or is missing."""
+    """Return the part that a slide relates to by an id, None if it is missing or outside the file."""
     relation = slide.part.rels.get(id)
     return relation.target_part if relation is not None and not relation.is_external else None
 
 
 def _root(part: Any) -> Any:
-    """Return the root of a part; python-pptx keeps those that it does not know as bytes."""
+    """Return the root of a part that python-pptx keeps as bytes because it does not know its type."""
     safe: dict[str, Any] = {
         "resolve_entities": False,
         "no_network": True,
@@ -135,9 +168,12 @@ def _root(part: Any) -> Any:
 
 
 def _in_order(holder: Any, boxes: dict[Any, Placed]) -> Iterator[Any]:
-    """Yield shapes and frames from top to bottom, those beside each other from left to right; groups stay together."""
-    held = (e for e in holder if next(e.iter(f"{P}sp", f"{P}graphicFrame"), None) is not None)
-    for element in reading_order((boxes.get(e) or _box(e), e) for e in held):
+    """Yield shapes and frames from top to bottom, then from left to right; groups stay together."""
+    placed = []
+    for element in holder:
+        if next(element.iter(f"{P}sp", f"{P}graphicFrame"), None) is not None:
+            placed.append((boxes.get(element) or _box(element), element))
+    for element in reading_order(placed):
         if element.tag in (f"{P}sp", f"{P}graphicFrame"):
             yield element
         else:
@@ -145,17 +181,17 @@ def _in_order(holder: Any, boxes: dict[Any, Placed]) -> Iterator[Any]:
 
 
 def _box(element: Any) -> Placed:
-    """Return where a shape inside a group stands, or the first one inside an element that has no place of its own."""
-    own = next((x for x in element.iter(f"{A}xfrm", f"{P}xfrm") if x.find(f"{A}off") is not None), None)
-    if own is None:
-        return 0, 0, 0
-    off, size = own.find(f"{A}off"), own.find(f"{A}ext")
-    height = 0 if size is None else int(size.get("cy") or 0)
-    return int(off.get("y") or 0), int(off.get("x") or 0), height
+    """Return the place that an element states, or else the first one that an element inside it states."""
+    for own in element.iter(f"{A}xfrm", f"{P}xfrm"):
+        offset, size = own.find(f"{A}off"), own.find(f"{A}ext")
+        if offset is not None:
+            height = 0 if size is None else int(size.get("cy") or 0)
+            return int(offset.get("y") or 0), int(offset.get("x") or 0), height
+    return 0, 0, 0
 
 
 def _table(table: Any) -> list[Block]:
-    """One line per row; the first row is the header unless the table has a single row."""
+    """Return a table, one line per row; the first row is the header unless it is the only one."""
     merged = MergedTable()
     rows: list[TableRow] = []
     for row in table.tr_lst:
@@ -183,30 +219,53 @@ def _text(element: Any, joint: str) -> str:
 def _figures(
     slide: Any, number: int, at: int, blocks: list[Block], area: float, left: Counter[tuple[str, str]]
 ) -> Iterator[Figure]:
-    """Yield the slide itself, then its pictures; a picture that fills most of a slide stands for it.
+    """Yield the slide itself, then its pictures; a picture over most of a slide replaces the slide.
 
-    One whose data are missing is counted in `left`.
+    `left` counts the pictures whose data are missing.
     """
-    pictures: list[tuple[float, Figure]] = []
+    pictures: list[Figure] = []
+    whole, largest = None, 0.0
     for element in slide.element.iter(f"{P}pic"):
-        # A picture may lack any of its elements, and what python-pptx offers for each fails then.
-        if next(element.iterancestors(FALLBACK), None) is not None:
+        # Any element of a picture may be missing, and python-pptx fails then.
+        if _is_fallback(element):
             continue
-        part = _part(slide, next((blip.get(f"{R}embed") or "" for blip in element.iter(f"{A}blip")), ""))
+        part = _part(slide, _embedded(element))
         if part is None:
             left["picture whose data are missing", "pictures whose data are missing"] += 1
             continue
-        told = element.find(f"{P}nvPicPr/{P}cNvPr")
-        alt = "" if told is None else " ".join((told.get("descr") or told.get("title") or "").split())
-        size = next(element.iter(f"{A}ext"), None) if element.find(f"{P}spPr/{A}xfrm") is not None else None
-        share = _length(size, "cx") * _length(size, "cy") / area if area else 0.0
-        pictures.append((share, Figure(part.partname.lstrip("/"), at, alt=alt, page=number)))
-    _, shown = max((p for p in pictures if p[0] >= _FILLS), key=lambda p: p[0], default=(0.0, None))
-    text = "\n".join(b.text for b in blocks)
-    yield replace(shown or Figure("", at, page=number), text=text, whole=True)
-    yield from (figure for _, figure in pictures if figure is not shown)
+        figure = Figure(part.partname.lstrip("/"), at, alt=_alt(element), page=number)
+        pictures.append(figure)
+        share = _share(element, area)
+        if share >= _FILLS and share > largest:
+            whole, largest = figure, share
+    text = "\n".join(block.text for block in blocks)
+    yield replace(whole or Figure("", at, page=number), text=text, whole=True)
+    for figure in pictures:
+        if figure is not whole:
+            yield figure
+
+
+def _embedded(picture: Any) -> str:
+    """Return the id of the part with a picture's data, or ""."""
+    blip = next(picture.iter(f"{A}blip"), None)
+    return "" if blip is None else blip.get(f"{R}embed") or ""
+
+
+def _alt(picture: Any) -> str:
+    """Return the alternative text of a picture, or ""."""
+    names = picture.find(f"{P}nvPicPr/{P}cNvPr")
+    text = "" if names is None else names.get("descr") or names.get("title") or ""
+    return " ".join(text.split())
+
+
+def _share(picture: Any, area: float) -> float:
+    """Return the share of a slide that a picture covers, 0 if it states no size."""
+    if not area or picture.find(f"{P}spPr/{A}xfrm") is None:
+        return 0.0
+    size = next(picture.iter(f"{A}ext"), None)
+    return _length(size, "cx") * _length(size, "cy") / area
 
 
 def _length(size: Any, name: str) -> float:
-    said = "" if size is None else size.get(name) or ""
-    return float(said) if said.isdecimal() else 0.0
+    value = "" if size is None else size.get(name) or ""
+    return float(value) if value.isdecimal() else 0.0

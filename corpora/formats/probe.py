@@ -81,7 +81,7 @@ _TAGS = re.compile(
     r"</?(?:p|div|h[1-6]|body|table|ul|ol|li|span|article|section|main|br|a)\b[^<>]{0,2000}>", re.I
 )
 _RST = re.compile(r"^[ \t]*\.\. [\w:-]{2,40}::(?:\s|$)|:[a-z][\w:+-]{1,30}:`[^`\n]+`", re.M)
-"""Directives and roles: a `.txt` with several of them is reStructuredText, as many projects keep their manuals."""
+"""A `.txt` with several directives and roles is reStructuredText, as manuals of many projects are."""
 _MAIL = re.compile(r"(?:[A-Z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*){3,}")
 _CALENDAR = re.compile(r"\s*BEGIN:V(?:CALENDAR|CARD)\b", re.I)
 _MAILBOX = re.compile(r"From \S[^\n]{1,200}\d\d:\d\d[^\n]{0,60}\d{4}[^\n]{0,20}\n[\w-]+:")
@@ -174,7 +174,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
 
 
 def _compound(path: Path) -> tuple[str, str]:
-    """Return what is said of a compound file, by the names of the parts that it holds, and what to do about it."""
+    """Return what a compound file is, by the names of its parts, and what to do about it."""
     with path.open("rb") as file:
         data = file.read(_COMPOUND_BYTES)
     if any(name.encode("utf-16-le") in data for name in ("__substg1.0_", "__properties_version1.0")):

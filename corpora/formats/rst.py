@@ -40,9 +40,9 @@ _TAGS = {
 }  # fmt: skip
 """Elements of HTML for those of docutils; all others are read through."""
 _LONGEST, _INSIDE = 500, 10
-"""Characters that a substitution may stand for, and substitutions inside each other that are read."""
+"""Characters that a substitution may produce, and how deep substitutions may be nested."""
 _TIMES = 4
-"""Characters of a text that all its substitutions together may stand for, to one of its own."""
+"""Characters that all substitutions of a text may produce, per character of the text."""
 _AHEAD = 20
 """Lines in which the next row of a table is looked for."""
 _UNWRITTEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -61,7 +61,7 @@ _QUIET = {
 
 
 def parse(path: Path) -> Parsed:
-    """Read reStructuredText; directives and roles that docutils does not know (Sphinx's) count by their text."""
+    """Read reStructuredText; directives and roles unknown to docutils (Sphinx's) are read as text."""
     try:
         document = _document(read_text(path))
     except (ValueError, AttributeError, AssertionError) as exc:
@@ -82,7 +82,7 @@ def parse(path: Path) -> Parsed:
 
 
 def _document(text: str, around: Any = None) -> Any:
-    """Parse a text into the tree of docutils; the substitutions of the document `around` it, and their room, hold."""
+    """Parse a text into a docutils tree; the substitutions of the document `around` it apply."""
     settings = get_default_settings(Parser)
     for name, value in _QUIET.items():
         setattr(settings, name, value)
@@ -97,24 +97,31 @@ def _document(text: str, around: Any = None) -> Any:
 
 
 def _place_rows(document: Any, lines: list[str]) -> None:
-    """Give the rows of tables that docutils makes of CSV the lines where their first words stand."""
+    """Give the rows of tables that docutils makes of CSV the lines of their first words."""
     for table in document.findall(lambda n: n.tagname == "table" and n.line):
         at = table.line
         for row in table.findall(lambda n: n.tagname == "row"):
-            told = next(
-                (p for p in row.findall(lambda n: n.tagname == "paragraph") if p.rawsource.strip()), None
-            )
-            if told is None or (told.line or 0) >= table.line:
+            first = _first_paragraph(row)
+            if first is None or (first.line or 0) >= table.line:
                 continue  # rows of other tables know their lines
-            words = told.rawsource.strip().split("\n")[0]
-            found = next((n for n in range(at, min(at + _AHEAD, len(lines))) if words in lines[n]), None)
-            if found is not None:
-                at = found + 1
+            words = first.rawsource.strip().split("\n")[0]
+            for n in range(at, min(at + _AHEAD, len(lines))):
+                if words in lines[n]:
+                    at = n + 1
+                    break
             row.line = at
 
 
+def _first_paragraph(row: Any) -> Any:
+    """Return the first paragraph of a row that has text, or None."""
+    for paragraph in row.findall(lambda n: n.tagname == "paragraph"):
+        if paragraph.rawsource.strip():
+            return paragraph
+    return None
+
+
 def _substitute(document: Any, known: dict[str, Any]) -> None:
-    """Write what substitutions stand for in their places; one without a definition, or a date of today, is its name."""
+    """Replace substitutions by their text, or by their name if they have no definition or are a date."""
     document.substitution_defs = known = {**known, **document.substitution_defs}
     names = {name.lower(): name for name in known}
     said: dict[str, str] = {}
@@ -197,7 +204,7 @@ def _field(body: Any) -> str:
 
 
 def _said(node: Any) -> str:
-    """Return the words of a node; what is raised or lowered, and the mark of a note, are told apart."""
+    """Return the words of a node, with raised text and marks of notes kept apart."""
     said = ""
     for child in node.children:
         text = _said(child) if child.children else child.astext()
@@ -216,7 +223,7 @@ def _clean(text: str) -> str:
 
 
 def _unknown(message: Any, into: Any, depth: int) -> None:
-    """Add a directive that docutils refused or does not know: what it names is the term of what stands in it."""
+    """Add a directive that docutils refused or does not know: its argument is the term of its content."""
     for node in message.children:
         first, *rest = node.astext().split("\n") if node.tagname == "literal_block" else [""]
         m = _DIRECTIVE.match(first)

@@ -1,8 +1,7 @@
-"""RTF: text by striprtf, with marks of our own for what it does not tell: headings, lists, cells, notes, hidden words.
+"""Read RTF by striprtf, with marks for what it does not give: headings, lists, cells, notes, hidden text.
 
-The groups of a file are gone through once before. What no reader sees and what is no text (pictures, objects,
-styles) is taken out there, which also keeps the work of striprtf, a step for each character, within the
-length of the text.
+A first pass over the groups of a file removes hidden text and what is no text (pictures, objects, styles).
+This also limits the work of striprtf, which takes a step for each character, to the length of the text.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ _STAMP = re.compile(r"\\(yr|mo|dy)(\d{1,4})")
 
 
 def parse(path: Path) -> Parsed:
-    """Read an RTF document: headings by their outline levels, numbers of lists, tables, edges of its pages, notes.
+    """Read an RTF document: headers and footers, headings by outline level, numbered lists, tables and notes.
 
-    Text boxes and comments come behind; deleted text is left out.
+    Text boxes and comments follow the text; deleted text is left out.
     """
     data = read_bytes(path)
     if not data.startswith(b"{\\rtf"):
@@ -58,16 +57,28 @@ def parse(path: Path) -> Parsed:
 
     title, author, hidden = (_one_line(plain(name)) for name in ("title", "author", "hidden"))
     end = parts["text"].pop() if parts["text"] and not groups.is_cut else ""
-    behind = ("\\pard\\par ", *parts["box"], "\\pard\\par ", *parts["note"])
-    body = "".join((*parts["text"], *behind, end))
-    blocks = [*_edges(plain("edge")), *_blocks(_plain(body, path)), *_comments(plain("comment"))]
-    top = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
-    cut = ("the file is cut off, and was read as far as it goes",) if groups.is_cut else ()
-    date = _date("".join(parts["creatim"]))
-    warnings = (*cut, *not_read(groups.left))
+    notes = ("\\pard\\par ", *parts["box"], "\\pard\\par ", *parts["note"])
+    body = "".join((*parts["text"], *notes, end))
+    blocks = [*_edges(plain("edge")), *_Body().read(_plain(body, path)), *_comments(plain("comment"))]
+    warnings = not_read(groups.left)
+    if groups.is_cut:
+        warnings = ("the file is cut off, and was read as far as it goes", *warnings)
     return Parsed(
-        title or top, tuple(blocks), date, author, warnings=warnings, hidden=(hidden,) if hidden else ()
+        title or _top(blocks),
+        tuple(blocks),
+        _date("".join(parts["creatim"])),
+        author,
+        warnings=warnings,
+        hidden=(hidden,) if hidden else (),
     )
+
+
+def _top(blocks: list[Block]) -> str:
+    """Return the first heading of level 1, or ""."""
+    for block in blocks:
+        if block.kind == "heading" and block.level == 1:
+            return block.text
+    return ""
 
 
 def _one_line(text: str) -> str:
@@ -76,16 +87,20 @@ def _one_line(text: str) -> str:
 
 def _edges(text: str) -> Iterator[Block]:
     """Yield the headers and footers as one block, each line once, without page numbers."""
-    lines = (_one_line(line) for line in text.split("\n"))
-    kept = dict.fromkeys(line for line in lines if line and not PAGE_NUMBER.fullmatch(line))
-    if kept:
-        yield Block("\n".join(kept), "text")
+    lines: list[str] = []
+    for written in text.split("\n"):
+        line = _one_line(written)
+        if line and line not in lines and not PAGE_NUMBER.fullmatch(line):
+            lines.append(line)
+    if lines:
+        yield Block("\n".join(lines), "text")
 
 
 def _comments(text: str) -> Iterator[Block]:
-    for author, said in _COMMENT.findall(text):
-        if told := _one_line(said):
-            yield Block(comment(told, _one_line(author)), "text")
+    for author, written in _COMMENT.findall(text):
+        remark = _one_line(written)
+        if remark:
+            yield Block(comment(remark, _one_line(author)), "text")
 
 
 def _plain(source: str, path: Path) -> str:
@@ -97,64 +112,91 @@ def _plain(source: str, path: Path) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    """Yield the blocks of a text with marks."""
-    items: list[str] = []
-    rows: list[TableRow] = []
-    cells: list[str] = []
-    held: list[str] = []
-    inside = False
-    for piece, sign in (*_PIECE.findall(text), ("", "\n")):
-        label, said = _labelled(piece)
-        inside = inside or INSIDE in piece
-        is_head = _level_of(piece) > 0
-        is_item = bool(label) and not inside and not is_head
-        held += (
-            [said if is_item else f"{label.strip('-')} {said}".strip()] if said or label.strip("-") else []
-        )
-        if sign == CELL:
-            cells, held = [*cells, " ".join(held)], []
-        elif sign == ROW:
-            rows += [TableRow(cells)] if any(cells) else []
-            cells, held, inside = [], [], False
-        elif not inside and sign and held:
-            yield from _closed(rows, [] if is_item else items)
-            rows = []
-            if is_item:
-                items.append(f"{label} {' '.join(held)}")
-            else:
-                items = []
-                yield Block(" ".join(held), "heading" if is_head else "text", _level_of(piece))
-            held = []
-    yield from _closed(rows, items)
-    if held or cells:
-        yield Block(" ".join(filter(None, (*cells, *held))), "text")
+class _Body:
+    """Turns a text with marks into blocks."""
+
+    def __init__(self) -> None:
+        self._items: list[str] = []
+        self._rows: list[TableRow] = []
+        self._cells: list[str] = []
+        self._texts: list[str] = []
+        """The texts of the open paragraph or cell."""
+        self._in_table = False
+
+    def read(self, text: str) -> Iterator[Block]:
+        """Yield the blocks of a text."""
+        for piece, sign in (*_PIECE.findall(text), ("", "\n")):
+            label, words = _labelled(piece)
+            self._in_table = self._in_table or INSIDE in piece
+            level = _level_of(piece)
+            is_item = bool(label) and not self._in_table and not level
+            if not is_item:
+                words = f"{label.strip('-')} {words}".strip()
+            if words or label.strip("-"):
+                self._texts.append(words)
+            if sign == CELL:
+                self._end_cell()
+            elif sign == ROW:
+                self._end_row()
+            elif not self._in_table and sign and self._texts:
+                yield from self._end_paragraph(label if is_item else "", level)
+        yield from self._end_list()
+        yield from self._end_table()
+        if self._texts or self._cells:
+            yield Block(" ".join(filter(None, (*self._cells, *self._texts))), "text")
+
+    def _end_cell(self) -> None:
+        self._cells.append(" ".join(self._texts))
+        self._texts = []
+
+    def _end_row(self) -> None:
+        if any(self._cells):
+            self._rows.append(TableRow(self._cells))
+        self._cells, self._texts = [], []
+        self._in_table = False
+
+    def _end_paragraph(self, label: str, level: int) -> Iterator[Block]:
+        text = " ".join(self._texts)
+        self._texts = []
+        if label:
+            yield from self._end_table()
+            self._items.append(f"{label} {text}")
+            return
+        yield from self._end_list()
+        yield from self._end_table()
+        yield Block(text, "heading" if level else "text", level)
+
+    def _end_list(self) -> Iterator[Block]:
+        if self._items:
+            yield Block("\n".join(self._items), "list")
+            self._items = []
+
+    def _end_table(self) -> Iterator[Block]:
+        if self._rows:
+            yield from MergedTable().blocks(self._rows, first_row)
+            self._rows = []
 
 
 def _level_of(piece: str) -> int:
-    """Return the outline level of a paragraph with marks, 0 where it is no heading."""
-    return int((re.findall(f"{HEADING}(\\d)", piece) or ["0"])[-1])
+    """Return the outline level of a paragraph with marks, 0 if it is no heading."""
+    levels = re.findall(f"{HEADING}(\\d)", piece)
+    return int(levels[-1]) if levels else 0
 
 
 def _labelled(piece: str) -> tuple[str, str]:
-    """Return the number of a paragraph, `-` for a bullet and "" where it has none, and its text."""
-    m = _LABEL.search(piece)
+    """Return the number of a paragraph, `-` for a bullet or "" for none, and its text."""
+    match = _LABEL.search(piece)
     text = _one_line(_LABEL.sub(" ", piece, count=1))
-    if m is None:
+    if match is None:
         return "", text
-    label = _one_line(m[1])
-    is_number = any(c.isdigit() for c in label) or (any(map(str.isalpha, label)) and label[-1] in ".)")
+    label = _one_line(match[1])
+    has_letters = any(map(str.isalpha, label))
+    is_number = any(map(str.isdigit, label)) or (has_letters and label[-1] in ".)")
     return label if is_number or label in BOXES else "-", text
 
 
-def _closed(rows: list[TableRow], items: list[str]) -> Iterator[Block]:
-    if items:
-        yield Block("\n".join(items), "list")
-    yield from MergedTable().blocks(rows, first_row) if rows else ()
-
-
-def _date(said: str) -> datetime | None:
-    found = {name: int(n) for name, n in _STAMP.findall(said)}
+def _date(stamp: str) -> datetime | None:
+    found = {name: int(number) for name, number in _STAMP.findall(stamp)}
     try:
         return datetime(found["yr"], found["mo"], found["dy"], tzinfo=UTC)
     except (KeyError, ValueError):

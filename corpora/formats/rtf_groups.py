@@ -1,4 +1,4 @@
-r"""The groups of an RTF file: which text goes where, what is no text, and marks for what striprtf does not tell.
+r"""Sort the groups of an RTF file: which text goes where, and marks for what striprtf does not give.
 
 A group that begins with `\*` and a word that is no mere format is a destination; one that is not known is
 left out, as the specification asks (Rich Text Format 1.9.1, “Destinations”). A `\*` in the middle of a group
@@ -16,7 +16,7 @@ from ragweave.corpora.formats.symbols import TICKED, UNTICKED, is_symbolic, show
 from ragweave.models.errors import SourceError
 
 HEADING, ITEM, INSIDE, CELL, ROW, LABELLED, AUTHOR, SAID = "\ue0f0\ue0f1\ue0f2\ue0f3\ue0f4\ue0f5\ue0f6\ue0f7"
-"""Marks that take the places of control words: characters of Unicode that stand for nothing."""
+"""Marks that replace control words: private characters of Unicode."""
 INFO = ("title", "author", "creatim")
 _TOKEN = re.compile(r"\\([a-z]{1,32})(-?\d{1,10})? ?|\\'[0-9a-f]{2}|\\[^a-z]|[{}]|[^\\{}]+|\\", re.I | re.S)
 _SKIPPED = frozenset(
@@ -50,12 +50,12 @@ _WORDS = {"intbl": INSIDE, "trowd": INSIDE, "cell": CELL, "nestcell": CELL, "row
 _DEEPEST = 1_000
 """Groups inside groups."""
 _TINY = 4
-"""Half points of a font that nobody reads."""
+"""Half points of a font that is too small to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What holds in a group: where its text goes, where the bracket went that opened it, and how the text looks."""
+    """The state of a group: where its text goes, where its bracket went, and how the text looks."""
 
     sink: str = "text"
     opened: str = "text"
@@ -94,7 +94,7 @@ class Groups:
         self._fonts: dict[int, str] = {}
         self._form: dict[str, int] = {}
         self._fallback = 0
-        """Characters to come that stand in for one of Unicode."""
+        """Characters to skip: they only replace a Unicode character for older programs."""
         self._take_apart(text)
         self.is_cut = len(self._stack) > 1
 
@@ -184,7 +184,7 @@ class Groups:
             self._fonts.setdefault(self._stack[-1].font, name)
 
     def _control(self, word: str, number: str, token: str) -> None:
-        """Note what holds after a token, and write it, or a mark in its place, where the text of its group goes."""
+        """Apply a token, and add it, or a mark for it, to the part of its group."""
         now = self._stack[-1]
         if word == "info" or (now.sink == "info" and word in INFO):
             self._stack[-1], token = replace(now, sink=word), ""
@@ -200,7 +200,7 @@ class Groups:
         elif word == "outlinelevel":
             level = str(int(number) + 1) if number.isdigit() and int(number) < 6 else "0"
             self._stack[-1], token = replace(now, outline=level), f"{mark(HEADING)}{level}"
-        elif word == "par":  # the next paragraph is as this one, until it is said otherwise
+        elif word == "par":  # the next paragraph keeps the level of this one
             token = f"{token} {mark(HEADING)}{now.outline}"
         elif word in _WORDS:
             token = mark(_WORDS[word])

@@ -1,7 +1,7 @@
-"""What a sheet of Excel holds beyond its cells: comments, text boxes, diagrams, titles of charts, boxes of forms.
+"""Read the comments, text boxes, diagrams, chart titles and form controls of an Excel sheet.
 
-Openpyxl reads comments only without its mode for large files, and text boxes and controls not at all: so the
-parts that a sheet is related to are read here.
+Openpyxl does not read comments in its mode for large files, and text boxes and controls not at all. So the
+parts related to a sheet are read here.
 """
 
 from __future__ import annotations
@@ -32,31 +32,35 @@ _MOST = 10_000
 
 
 def beyond_cells(archive: Archive, part: str, left: Counter[tuple[str, str]]) -> list[Block]:
-    """Return what a sheet holds beyond its cells, each with its row; what is not read is counted in `left`."""
+    """Return the texts of a sheet outside its cells, each with its row; `left` counts what is not read."""
     related = relations(archive, part)
     parts = [(kind, target) for kind, target in related.values() if archive.has(target)]
-    out: list[Block] = []
-    threaded = [
-        block for kind, target in parts if kind == "threadedComment" for block in _threads(archive, target)
-    ]
-    places = {place for place, _ in threaded}
+    blocks: list[Block] = []
+    places: set[str] = set()
+    for kind, target in parts:
+        if kind == "threadedComment":
+            for place, block in _threads(archive, target):
+                places.add(place)
+                blocks.append(block)
     for kind, target in parts:
         if kind == "comments":
-            out += (block for place, block in _comments(archive, target) if place not in places)
+            for place, block in _comments(archive, target):
+                if place not in places:
+                    blocks.append(block)
         elif kind == "drawing":
-            out += _drawing(archive, target, left)
+            blocks += _drawing(archive, target, left)
         elif kind == "vmlDrawing":
-            out += _controls(archive, target, left)
-    blocks = sorted([*(block for _, block in threaded), *out], key=lambda b: b.line)
+            blocks += _controls(archive, target, left)
+    blocks.sort(key=lambda block: block.line)
     if len(blocks) > _MOST:
         left["comment or shape", "comments and shapes"] += len(blocks) - _MOST
     return blocks[:_MOST]
 
 
-def edges(said: list[str]) -> list[Block]:
+def edges(texts: list[str]) -> list[Block]:
     """Return the headers and footers of a sheet, once each, without page numbers and names of files."""
     lines: dict[str, None] = {}
-    for text in said:
+    for text in texts:
         for piece in re.split(r"&[LCR]|\n", text.replace("&&", "\0")):
             line = " ".join(_EDGE.sub(" ", piece).replace("\0", "&").split())
             if any(map(str.isalpha, line)) and not PAGE_NUMBER.fullmatch(line) and not _is_count(piece, line):
@@ -65,36 +69,42 @@ def edges(said: list[str]) -> list[Block]:
 
 
 def _is_count(piece: str, line: str) -> bool:
-    """Tell a line that only counts pages: what it says beside their numbers is a word or two."""
+    """Return whether a line only counts pages: it has at most two words and the numbers."""
     return bool(re.search(r"&[PN]", piece)) and len(line.split()) <= 2
 
 
 def _threads(archive: Archive, part: str) -> Iterator[tuple[str, Block]]:
-    """Yield the comments of the newer kind with their cells; a reply follows what it answers."""
+    """Yield the comments of the newer kind with their cells; a reply follows the comment that it answers."""
     names: dict[str, str] = {}
     for name in archive.names:
         if name.startswith("xl/persons/") and name.endswith(".xml"):
-            names.update((p.get("id") or "", p.get("displayName") or "") for p in archive.xml(name))
-    for said in archive.xml(part).iter("{*}threadedComment"):
-        text = _lines(said.findtext("{*}text") or "")
+            for person in archive.xml(name):
+                names[person.get("id") or ""] = person.get("displayName") or ""
+    for note in archive.xml(part).iter("{*}threadedComment"):
+        text = _lines(note.findtext("{*}text") or "")
         if text:
-            place = said.get("ref") or ""
-            yield place, _comment(text, names.get(said.get("personId") or "", ""), place)
+            place = note.get("ref") or ""
+            yield place, _comment(text, names.get(note.get("personId") or "", ""), place)
 
 
 def _comments(archive: Archive, part: str) -> Iterator[tuple[str, Block]]:
+    """Yield the comments of the older kind with their cells."""
     root = archive.xml(part)
-    authors = [" ".join((a.text or "").split()) for a in root.iter("{*}author")]
-    for said in root.iter("{*}comment"):
-        at = said.get("authorId") or ""
+    authors = [" ".join((author.text or "").split()) for author in root.iter("{*}author")]
+    for note in root.iter("{*}comment"):
+        at = note.get("authorId") or ""
         author = authors[int(at)] if at.isdecimal() and int(at) < len(authors) else ""
-        runs = (t for t in said.iter("{*}t") if not t.getparent().tag.endswith("}rPh"))
-        text = "".join(_shown(t) for t in runs)
-        text = _lines(_THREADED.sub("", text)).removeprefix(f"{author}:").strip() if author else _lines(text)
-        author = "" if author.startswith("tc=") else author
+        text = ""
+        for run in note.iter("{*}t"):
+            if not run.getparent().tag.endswith("}rPh"):
+                text += _shown(run)
+        if author:
+            text = _lines(_THREADED.sub("", text)).removeprefix(f"{author}:").strip()
+        else:
+            text = _lines(text)
         if text:
-            place = said.get("ref") or ""
-            yield place, _comment(text, author, place)
+            place = note.get("ref") or ""
+            yield place, _comment(text, "" if author.startswith("tc=") else author, place)
 
 
 def _shown(text: Any) -> str:
@@ -108,11 +118,12 @@ def _comment(text: str, author: str, place: str) -> Block:
 
 
 def _lines(text: str) -> str:
-    return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    return "\n".join(filter(None, lines))
 
 
 def _drawing(archive: Archive, part: str, left: Counter[tuple[str, str]]) -> Iterator[Block]:
-    """Yield the text of shapes and diagrams, and the titles of charts: their figures stand in cells."""
+    """Yield the text of shapes and diagrams, and the titles of charts, whose figures are in cells."""
     related = relations(archive, part)
     left.update(unread(archive, (part,)))
     for element in archive.xml(part).iter(f"{_DRAWING}sp", f"{_DRAWING}pic", RELATION, f"{C}chart"):
@@ -120,40 +131,48 @@ def _drawing(archive: Archive, part: str, left: Counter[tuple[str, str]]) -> Ite
             continue
         row = _row(element)
         if element.tag == f"{_DRAWING}pic":
-            told = element.find(f"{_DRAWING}nvPicPr/{_DRAWING}cNvPr")
             left[_PICTURES] += 1
-            if told is not None and (alt := _lines(told.get("descr") or "")):
+            names = element.find(f"{_DRAWING}nvPicPr/{_DRAWING}cNvPr")
+            alt = "" if names is None else _lines(names.get("descr") or "")
+            if alt:
                 yield Block(f"Picture: {alt}", "text", line=row)
         elif element.tag == f"{_DRAWING}sp":
-            # A control has its text in the older drawing, with its state.
-            if next(element.iter(_COMPATIBLE), None) is None and (text := _text(element)):
+            text = _text(element)
+            # The text of a control is in the older drawing, with its state.
+            if text and next(element.iter(_COMPATIBLE), None) is None:
                 yield Block(text, "text", line=row)
         else:
-            id = element.get(f"{R}id") or element.get(f"{R}dm") or ""
-            _, target = related.get(id, ("", ""))
+            _, target = related.get(element.get(f"{R}id") or element.get(f"{R}dm") or "", ("", ""))
             if archive.has(target):
-                root = archive.xml(target)
-                titled = (b for b in tables(root, 0, []) if b.kind == "text")
-                found = diagram(root) if element.tag == RELATION else titled
-                yield from (Block(b.text, b.kind, line=row) for b in found)
+                for block in _graphic(archive.xml(target), is_diagram=element.tag == RELATION):
+                    yield Block(block.text, block.kind, line=row)
+
+
+def _graphic(root: Any, *, is_diagram: bool) -> list[Block]:
+    """Return the texts of a diagram, or the title of a chart."""
+    if is_diagram:
+        return list(diagram(root))
+    return [block for block in tables(root, 0, []) if block.kind == "text"]
 
 
 def _row(element: Any) -> int:
-    """Return the row where a shape stands, 1-based."""
-    found = (a.findtext(f"{_DRAWING}from/{_DRAWING}row") for a in element.iterancestors())
-    said = next((row for row in found if row), "")
-    return int(said) + 1 if said.isdecimal() and len(said) < 9 else 0
+    """Return the row of a shape, 1-based, 0 if it states none."""
+    for holder in element.iterancestors():
+        row = holder.findtext(f"{_DRAWING}from/{_DRAWING}row")
+        if row:
+            return int(row) + 1 if row.isdecimal() and len(row) < 9 else 0
+    return 0
 
 
 def _text(shape: Any) -> str:
-    return "\n".join(
-        line
-        for paragraph in shape.iter(f"{A}p")
-        if (line := " ".join("".join(_said(t) for t in paragraph.iter(f"{A}t")).split()))
-    )
+    lines = []
+    for paragraph in shape.iter(f"{A}p"):
+        line = "".join(_drawn(text) for text in paragraph.iter(f"{A}t"))
+        lines.append(" ".join(line.split()))
+    return "\n".join(filter(None, lines))
 
 
-def _said(text: Any) -> str:
+def _drawn(text: Any) -> str:
     look = text.getparent().find(f"{A}rPr")
     font = attribute(look, f"{A}sym", "typeface") or attribute(look, f"{A}latin", "typeface")
     return shown(text.text or "", font)

@@ -1,4 +1,4 @@
-"""What the paragraphs of a slide say: text with its symbols, the numbers of lists, and the comments of readers."""
+"""Read the paragraphs of a slide: text with symbols, the numbers of lists, and comments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AutoNumbers:
         self._counts: list[tuple[str, int] | None] = [None] * _LEVELS
 
     def next(self, paragraph: Any, depth: int, *, empty: bool) -> str:
-        """Return the number of a paragraph, "" where it has none; an `empty` one is not counted."""
+        """Return the number of a paragraph, "" if it has none; an `empty` one is not counted."""
         depth = min(depth, _LEVELS - 1)
         self._counts[depth + 1 :] = [None] * (_LEVELS - 1 - depth)
         numbered = paragraph.find(f"{A}pPr/{A}buAutoNum")
@@ -50,15 +50,15 @@ class AutoNumbers:
         if numbered is None:
             self._counts[depth] = None
             return ""
-        kind, said = numbered.get("type") or "arabicPeriod", numbered.get("startAt") or "1"
+        kind, first = numbered.get("type") or "arabicPeriod", numbered.get("startAt") or "1"
         before = self._counts[depth]
-        start = int(said) if said.isdecimal() and len(said) < 6 else 1
-        count = before[1] + 1 if before is not None and before[0] == kind else start
+        if before is not None and before[0] == kind:
+            count = before[1] + 1
+        else:
+            count = int(first) if first.isdecimal() and len(first) < 6 else 1
         self._counts[depth] = kind, count
-        form = next((form for name, form in _FORMS.items() if kind.startswith(name)), "lowerRoman")
-        form = form if kind.startswith(("romanLc", *_FORMS)) else "decimal"
-        lead, tail = next((signs for name, signs in _SIGNS.items() if kind.endswith(name)), ("", "."))
-        return f"{lead}{formatted(count, form)}{tail}"
+        lead, tail = _signs(kind)
+        return f"{lead}{formatted(count, _form(kind))}{tail}"
 
 
 class SlideNotes:
@@ -69,26 +69,44 @@ class SlideNotes:
         self._on: dict[str, list[tuple[str, str]]] = {}
         for name in archive.names:
             if name in ("ppt/commentAuthors.xml", "ppt/authors.xml"):
-                root = archive.xml(name)
-                self._authors.update(
-                    (a.get("id") or "", a.get("name") or "") for a in root.iter("{*}cmAuthor", "{*}author")
-                )
+                for author in archive.xml(name).iter("{*}cmAuthor", "{*}author"):
+                    self._authors[author.get("id") or ""] = author.get("name") or ""
         for name in archive.names:
             if name.startswith("ppt/slides/") and name.endswith(".xml"):
-                related = relations(archive, name).values()
-                parts = [part for kind, part in related if kind == "comments" and archive.has(part)]
-                self._on[f"/{name}"] = [said for part in parts for said in self._comments(archive.xml(part))]
+                notes = self._on.setdefault(f"/{name}", [])
+                for kind, part in relations(archive, name).values():
+                    if kind == "comments" and archive.has(part):
+                        notes += self._comments(archive.xml(part))
 
     def of(self, part: Any, page: int) -> list[Block]:
-        """Return the comments on a slide, each with who wrote it."""
-        said = self._on.get(str(part.partname), ())
-        return [Block(comment(text, author), "text", page=page) for text, author in said]
+        """Return the comments on a slide, each with its author."""
+        notes = self._on.get(str(part.partname), ())
+        return [Block(comment(text, author), "text", page=page) for text, author in notes]
 
     def _comments(self, root: Any) -> Iterator[tuple[str, str]]:
-        for found in root.iter("{*}cm", "{*}reply"):
-            old = found.findtext("{*}text")
-            body = found.find("{*}txBody")
-            text = old if body is None else "\n".join(text_of(p) for p in body.iter(f"{A}p"))
-            text = "\n".join(filter(None, (" ".join(line.split()) for line in (text or "").splitlines())))
+        for note in root.iter("{*}cm", "{*}reply"):
+            body = note.find("{*}txBody")
+            if body is None:
+                text = note.findtext("{*}text") or ""
+            else:
+                text = "\n".join(text_of(paragraph) for paragraph in body.iter(f"{A}p"))
+            lines = [" ".join(line.split()) for line in text.splitlines()]
+            text = "\n".join(filter(None, lines))
             if text:
-                yield text, " ".join(self._authors.get(found.get("authorId") or "", "").split())
+                yield text, " ".join(self._authors.get(note.get("authorId") or "", "").split())
+
+
+def _form(kind: str) -> str:
+    """Return the form of numbers for a kind of PowerPoint, in the names of Word."""
+    for name, form in _FORMS.items():
+        if kind.startswith(name):
+            return form
+    return "lowerRoman" if kind.startswith("romanLc") else "decimal"
+
+
+def _signs(kind: str) -> tuple[str, str]:
+    """Return the signs before and after a number of a kind."""
+    for name, signs in _SIGNS.items():
+        if kind.endswith(name):
+            return signs
+    return "", "."

@@ -1,4 +1,4 @@
-"""SmartArt: the texts of a diagram as a list, what belongs under another indented (ISO 29500-1, section 21.4)."""
+"""Read the texts of a SmartArt diagram as an indented list (ISO 29500-1, section 21.4)."""
 
 from __future__ import annotations
 
@@ -16,36 +16,50 @@ _NODES = ("node", "asst")
 
 
 def diagram(root: Any, page: int = 0) -> list[Block]:
-    """Return the texts of a diagram's data as one list; [] where it has none."""
+    """Return the texts of a diagram's data as one list; [] if it has none."""
     lines = list(_lines(root))
     return [Block("\n".join(lines), "list", page=page)] if lines else []
 
 
 def _lines(root: Any) -> Iterator[str]:
-    points = {p.get("modelId") or "": p for p in root.iter(f"{D}pt")}
-    below: dict[str, list[tuple[int, str]]] = {}
-    for link in root.iter(f"{D}cxn"):
-        if link.get("type", "parOf") == "parOf":
-            order = link.get("srcOrd") or "0"
-            said = (int(order) if order.isdecimal() else 0, link.get("destId") or "")
-            below.setdefault(link.get("srcId") or "", []).append(said)
-    tops = [id for id, p in points.items() if p.get("type") == "doc"]
+    points = {point.get("modelId") or "": point for point in root.iter(f"{D}pt")}
+    below = _children(root)
+    # Depth first. The document has no text, and its children are not indented.
+    others: list[tuple[str, int]] = []
+    documents: list[tuple[str, int]] = []
+    for id, point in reversed(points.items()):
+        if point.get("type", "node") in _NODES:
+            others.append((id, 0))
+        if point.get("type") == "doc":
+            documents.append((id, -1))
+    stack = others + documents
     seen: set[str] = set()
-    # Depth first; the document itself has no text, and its children begin at the margin.
-    stack = [(id, -1) for id in reversed(tops)]
-    stack[:0] = [(id, 0) for id, p in reversed(points.items()) if p.get("type", "node") in _NODES]
     while stack:
         id, depth = stack.pop()
         if id in seen or id not in points:
             continue
         seen.add(id)
-        if text := _text(points[id]):
+        text = _text(points[id])
+        if text:
             yield f"{'  ' * min(max(depth, 0), _DEEPEST)}- {text}"
-        stack += [(child, depth + 1) for _, child in sorted(below.get(id, ()), reverse=True)]
+        for _, child in sorted(below.get(id, ()), reverse=True):
+            stack.append((child, depth + 1))
+
+
+def _children(root: Any) -> dict[str, list[tuple[int, str]]]:
+    """Return the points below each point, each with its position."""
+    below: dict[str, list[tuple[int, str]]] = {}
+    for link in root.iter(f"{D}cxn"):
+        if link.get("type", "parOf") == "parOf":
+            order = link.get("srcOrd") or "0"
+            position = int(order) if order.isdecimal() else 0
+            below.setdefault(link.get("srcId") or "", []).append((position, link.get("destId") or ""))
+    return below
 
 
 def _text(point: Any) -> str:
-    paragraphs = (
-        " ".join("".join(t.text or "" for t in p.iter(f"{A}t")).split()) for p in point.iter(f"{A}p")
-    )
-    return " ".join(filter(None, paragraphs))
+    texts = []
+    for paragraph in point.iter(f"{A}p"):
+        text = "".join(run.text or "" for run in paragraph.iter(f"{A}t"))
+        texts.append(" ".join(text.split()))
+    return " ".join(filter(None, texts))

@@ -1,4 +1,4 @@
-"""What is written above or below the line: 10 with a raised 6 is not 106, and Nob with a raised 1 is not Nob1."""
+"""Keep raised and lowered text apart: 10 with a raised 6 is not 106, and Nob with a raised 1 not Nob1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VARIABLE = 2
 def around(before: str, text: str, *, below: bool = False, link: bool = False) -> tuple[str, str]:
     """Return what goes before and after a raised text, or one `below` the line, that follows another.
 
-    A power is told by `^`, a base by `_`, the mark of a note stands apart in brackets; anything else is left
+    A power gets `^`, a base gets `_`, the mark of a note comes apart in brackets; anything else is left
     as it is.
     """
     text = text.strip()

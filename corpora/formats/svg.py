@@ -36,13 +36,13 @@ def parse(path: Path) -> Parsed:
             f"{path.name} is a damaged drawing ({exc})", "open it in a drawing program and save it"
         ) from None
     hidden: list[str] = []
-    styles, words, told = Styles(root), Lines(), Lines()
+    styles, words, descriptions = Styles(root), Lines(), Lines()
     for element in _drawn(root, styles, hidden):
         words.add(_text(element), element.sourceline)
     for element in root.iter("{*}desc"):
-        told.add(_text(element), element.sourceline)
+        descriptions.add(_text(element), element.sourceline)
     title = next((t for child in root if _name(child) == "title" and (t := _text(child))), "")
-    blocks = [told.block("text"), words.block("list" if words.count > 1 else "text")]
+    blocks = [descriptions.block("text"), words.block("list" if words.count > 1 else "text")]
     heading = [Block(title, "heading", 1)] if title else []
     language = language_code(root.get(_LANGUAGE) or root.get("lang"))
     kept = (*heading, *(b for b in blocks if b.text))

@@ -1,4 +1,4 @@
-"""Characters of the fonts whose letters are pictures (Symbol, Wingdings): what each of them shows, in Unicode.
+"""Show characters of fonts whose letters are pictures (Symbol, Wingdings) in Unicode.
 
 Office programs store the number of the picture in its font, alone or 0xF000 higher. Without its font the
 number is
@@ -39,7 +39,7 @@ _TABLES: dict[str, dict[int, str]] = {
     },
 }
 UNKNOWN = "\ufffd"
-"""What stands for a character of such a font that has no other."""
+"""Replaces a character of such a font that has no other."""
 TICKED, UNTICKED = "☒", "☐"
 BOXES = frozenset("☐☑☒✓✔✗✘")
 """Marks of lists that say whether something is done."""
@@ -51,7 +51,7 @@ def is_symbolic(font: str) -> bool:
 
 
 def symbol(font: str, number: int) -> str:
-    """Return the character for a number in a font, UNKNOWN where there is none."""
+    """Return the character for a number in a font, UNKNOWN if there is none."""
     table = _TABLES.get(" ".join(font.casefold().split()))
     code = number - 0xF000 if 0xF000 <= number <= 0xF0FF else number
     if table is not None:

@@ -20,16 +20,17 @@ _SENTENCE_END = tuple(".!?:;,。！？：；，")
 _MANUAL = re.compile(r"[A-Z][A-Z ]{2,40}\n[ \t]+\S")
 """A heading as manual pages have it: in capitals at the margin, over a text that is moved in."""
 _CAPITALS, _FEWEST, _LONGEST_TITLE = 0.9, 8, 100
-"""Share of capitals among the letters of a first line, without what stands in brackets, from which it is a title; the
-letters that it has at least, and the characters of a title at most."""
+"""A first line is a title if this share of its letters outside brackets are capitals, and by its length.
+
+The other numbers are the fewest letters and the most characters of such a title."""
 _WIDE = 0.7
-"""A line at least this share of the longest of its paragraph was wrapped; a shorter one ends there on purpose."""
+"""A line of at least this share of its paragraph's longest was wrapped; a shorter one ends on purpose."""
 _NARROW = 40
 """Paragraphs whose longest line is shorter are verse, addresses or logs: their lines stay."""
 
 
 def parse(path: Path) -> Parsed:
-    """Read plain text in any encoding that can be told."""
+    """Read plain text in any encoding that can be detected."""
     found = blocks(read_text(path))
     titled = bool(found) and found[0].kind == "heading"
     return Parsed(title=found[0].text if titled else "", blocks=found)

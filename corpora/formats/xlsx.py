@@ -1,4 +1,4 @@
-"""Excel: one table per sheet under the sheet's name; the header row is repeated with every group of rows."""
+"""Read Excel workbooks as one table per sheet, under the sheet's name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ragweave.models.errors import SourceError
 MAX_ROWS = 200_000
 """Rows read from all sheets together."""
 _NAMED = 5
-"""Hidden sheets that are named."""
+"""Hidden sheets that a warning names."""
 Spans = dict[int, dict[int, tuple[int, int]]]
 """By row, 1-based, and column, 0-based: how many rows and columns a cell spans."""
 _SIDES = ("odd", "even", "first")
@@ -43,43 +43,36 @@ _RANGE = re.compile(r"([A-Z]{1,3})([1-9]\d{0,6}):([A-Z]{1,3})([1-9]\d{0,6})")
 
 
 def parse(path: Path) -> Parsed:
-    """Read a workbook (.xlsx): the values that formulas last had, dates in ISO form; lines are row numbers.
+    """Read a workbook (.xlsx): stored results of formulas, dates in ISO form; lines are row numbers.
 
-    Hidden sheets are left out and named: what nobody sees supports no answer.
+    Hidden sheets are left out and named, because no answer may rest on what a reader cannot see.
     """
     blocks: list[Block] = []
-    warnings: list[str] = []
     unseen: list[str] = []
-    count = bare = 0
-
-    def counted(rows: Iterator[TableRow]) -> Iterator[TableRow]:
-        nonlocal count
-        for row in rows:
-            if count == MAX_ROWS:
-                warnings[:] = [f"only the first {MAX_ROWS} rows were read"]
-                return
-            count += 1
-            yield row
-
+    counter = _RowCounter()
+    bare = 0
     with Package(path) as archive:
         archive.refuse_document_types()
         properties = core(archive)
         left = _left(archive)
-        pictured = any(_PICTURED.search(archive.read(n)) for n in _FONTS if archive.has(n))
+        pictured = _has_pictures_for_letters(archive)
         for sheet in _sheets(archive, rich_text=pictured):
+            name = str(sheet.title)
             if sheet.sheet_state != "visible":
-                unseen.append(str(sheet.title))
+                unseen.append(name)
                 continue
             merged = MergedTable()
             part = str(sheet._worksheet_path)
             marks = _marks(archive, part)
             bare += marks.bare
-            rows = counted(_rows(sheet, marks.spans, merged, path, pictured=pictured))
-            found = sheet_blocks(str(sheet.title), rows, merged)
-            beside = [*edges(marks.edges), *beyond_cells(archive, part, left)]
+            rows = counter.first(_rows(sheet, marks.spans, merged, path, pictured=pictured))
+            found = sheet_blocks(name, rows, merged)
+            others = [*edges(marks.edges), *beyond_cells(archive, part, left)]
             left.update(unread(archive, (part,)))
-            blocks += found or [Block(str(sheet.title), "heading", 1)] * bool(beside)
-            blocks += beside
+            if others and not found:
+                found = [Block(name, "heading", 1)]
+            blocks += [*found, *others]
+    warnings = [f"only the first {MAX_ROWS} rows were read"] if counter.is_cut else []
     if bare:
         have = "1 formula has" if bare == 1 else f"{bare:,} formulas have"
         warnings.append(
@@ -89,32 +82,60 @@ def parse(path: Path) -> Parsed:
     return replace(properties, blocks=tuple(blocks), language="", warnings=tuple(warnings), parted=True)
 
 
+class _RowCounter:
+    """Counts the rows of all sheets, and ends each sheet when MAX_ROWS have been read."""
+
+    def __init__(self) -> None:
+        self.is_cut = False
+        self._count = 0
+
+    def first(self, rows: Iterator[TableRow]) -> Iterator[TableRow]:
+        for row in rows:
+            if self._count == MAX_ROWS:
+                self.is_cut = True
+                return
+            self._count += 1
+            yield row
+
+
+def _has_pictures_for_letters(archive: Archive) -> bool:
+    """Return whether a workbook uses a font that shows pictures for letters."""
+    for name in _FONTS:
+        if archive.has(name) and _PICTURED.search(archive.read(name)):
+            return True
+    return False
+
+
 def _left(archive: Archive) -> Counter[tuple[str, str]]:
     """Count the sheets that are no tables, and the macros."""
-    related = relations(archive, "xl/workbook.xml").values()
     left = macros(archive)
-    left["sheet that is a chart", "sheets that are charts"] += sum(
-        kind == "chartsheet" for kind, _ in related
-    )
+    kinds = [kind for kind, _ in relations(archive, "xl/workbook.xml").values()]
+    left["sheet that is a chart", "sheets that are charts"] += kinds.count("chartsheet")
     return left
 
 
 def sheet_blocks(name: str, rows: Iterator[TableRow], merged: MergedTable) -> list[Block]:
-    """Return a sheet under its name: what stands above its heads as text, then its table; [] where it is empty."""
+    """Return a sheet: its name, the rows above its headers as text, its table; [] if it is empty."""
     first = list(islice(rows, TOP))
+    if not first:
+        return []
     top = above(first)
     title = Lines()
     for row in first[:top]:
         filled = list(dict.fromkeys(filter(None, row.cells)))
         title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
-    told = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
-    return [Block(name, "heading", 1), *(b for b in told if b.text)] if first else []
+    found = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
+    return [Block(name, "heading", 1), *[block for block in found if block.text]]
 
 
 def left_out(hidden: Sequence[str]) -> list[str]:
-    """Return what is to be said of hidden sheets."""
-    names = ", ".join(hidden[:_NAMED]) + (" ..." if len(hidden) > _NAMED else "")
-    return [f"hidden sheets were left out: {names}; show them in a spreadsheet program"] if hidden else []
+    """Return the warning for hidden sheets, if there are any."""
+    if not hidden:
+        return []
+    names = ", ".join(hidden[:_NAMED])
+    if len(hidden) > _NAMED:
+        names += " ..."
+    return [f"hidden sheets were left out: {names}; show them in a spreadsheet program"]
 
 
 def _heads(rows: Sequence[TableRow]) -> int:
@@ -126,7 +147,7 @@ def _sheets(archive: Package, *, rich_text: bool) -> Iterator[Any]:
         book = load_workbook(
             archive.file(), read_only=True, data_only=True, keep_links=False, rich_text=rich_text
         )
-    except Exception as exc:  # openpyxl lets whatever a broken part causes through
+    except Exception as exc:  # openpyxl passes on whatever exception a broken part causes
         raise _damaged(archive.path) from exc
     try:
         yield from book.worksheets
@@ -135,29 +156,30 @@ def _sheets(archive: Package, *, rich_text: bool) -> Iterator[Any]:
 
 
 def _rows(sheet: Any, spans: Spans, merged: MergedTable, path: Path, *, pictured: bool) -> Iterator[TableRow]:
-    """Yield the rows of a sheet that hold anything of their own, without empty cells at their end."""
+    """Yield the rows of a sheet that have a filled cell of their own, without empty cells at their end."""
     # A sheet may claim a million rows or columns that are not there.
     sheet.reset_dimensions()
     before = 0
     try:
         for number, row in enumerate(sheet.iter_rows(), 1):
             cells = [_cell(c.value, c, pictured=pictured) for c in row[:MAX_COLUMNS]]
-            held = any(cells)
+            filled = any(cells)
             if spans:
                 here = spans.get(number, {})
-                cells = merged.row([(c, *here.get(n, (1, 1))) for n, c in enumerate(cells)], every=True)
+                spanned = [(text, *here.get(n, (1, 1))) for n, text in enumerate(cells)]
+                cells = merged.row(spanned, every=True)
             while cells and not cells[-1]:
                 cells.pop()
-            if held:
+            if filled:
                 yield TableRow(cells, number, apart=before + 1 < number)
                 before = number
-    except Exception as exc:  # openpyxl lets whatever a broken part causes through
+    except Exception as exc:  # openpyxl passes on whatever exception a broken part causes
         raise _damaged(path) from exc
 
 
 @dataclass(slots=True)
 class _Marks:
-    """What openpyxl does not tell of a sheet: merged cells, formulas without a value, headers and footers."""
+    """What openpyxl does not give of a sheet: merged cells, formulas without a value, headers and footers."""
 
     spans: Spans = field(default_factory=dict)
     bare: int = 0
@@ -165,7 +187,7 @@ class _Marks:
 
 
 def _marks(archive: Archive, part: str) -> _Marks:
-    """Look through the elements of a sheet for its marks."""
+    """Read the merged cells, formulas, headers and footers of a sheet."""
     marks = _Marks()
     safe: dict[str, Any] = {
         "resolve_entities": False,
@@ -174,31 +196,39 @@ def _marks(archive: Archive, part: str) -> _Marks:
         "huge_tree": False,
     }
     data = BytesIO(archive.read(part) if archive.has(part) else b"")
-    tags = (
-        "{*}row",
-        "{*}mergeCell",
-        *(f"{{*}}{side}{edge}" for side in _SIDES for edge in ("Header", "Footer")),
-    )
+    tags = ["{*}row", "{*}mergeCell"]
+    for side in _SIDES:
+        tags += [f"{{*}}{side}Header", f"{{*}}{side}Footer"]
     try:
         for _, element in etree.iterparse(data, tag=tags, **safe):
             if element.tag.endswith(("Header", "Footer")):
                 marks.edges.append(element.text or "")
-            elif m := _RANGE.fullmatch(element.get("ref") or ""):
-                left, right = column(m[1]) - 1, min(column(m[3]), MAX_COLUMNS)
-                if left < right and len(marks.spans) < MAX_ROWS:
-                    spans = marks.spans.setdefault(int(m[2]), {})
-                    spans[left] = (int(m[4]) - int(m[2]) + 1, right - left)
-            cells = (formula.getparent() for formula in element.iter("{*}f"))
-            # The value of a formula may be a text without letters.
-            marks.bare += sum(1 for cell in cells if not cell.findtext("{*}v") and cell.get("t") != "str")
+            else:
+                _take_span(element.get("ref") or "", marks)
+            for formula in element.iter("{*}f"):
+                cell = formula.getparent()
+                # The value of a formula may be a text without letters.
+                if not cell.findtext("{*}v") and cell.get("t") != "str":
+                    marks.bare += 1
             element.clear()
-    except etree.XMLSyntaxError:  # what is broken, openpyxl tells
+    except etree.XMLSyntaxError:  # openpyxl reports what is broken
         pass
     return marks
 
 
+def _take_span(reference: str, marks: _Marks) -> None:
+    """Add the range of merged cells that a reference like `B2:D4` names."""
+    match = _RANGE.fullmatch(reference)
+    if match is None:
+        return
+    left, right = column(match[1]) - 1, min(column(match[3]), MAX_COLUMNS)
+    if left < right and len(marks.spans) < MAX_ROWS:
+        spans = marks.spans.setdefault(int(match[2]), {})
+        spans[left] = (int(match[4]) - int(match[2]) + 1, right - left)
+
+
 def _cell(value: object, cell: Any, *, pictured: bool) -> str:
-    """Return a value as the sheet shows it; `pictured` says that some fonts of the book show pictures for letters."""
+    """Return a value as the sheet shows it; `pictured` says that some fonts show pictures for letters."""
     if value is None:
         return ""
     if isinstance(value, date | time | timedelta):
@@ -214,8 +244,13 @@ def _as_drawn(value: object, font: str) -> str:
     """Return the text of a cell as its fonts show it."""
     if not isinstance(value, CellRichText):
         return symbols(str(value), font)
-    runs = ((run.text, run.font.rFont) if isinstance(run, TextBlock) else (run, font) for run in value)
-    return "".join(symbols(text, own or font) for text, own in runs)
+    drawn = ""
+    for run in value:
+        if isinstance(run, TextBlock):
+            drawn += symbols(run.text, run.font.rFont or font)
+        else:
+            drawn += symbols(run, font)
+    return drawn
 
 
 def _damaged(path: Path) -> SourceError:

@@ -1,1 +1,1 @@
-"""Pictures as sources: what is read, kept and written down of them."""
+"""Read, store and describe pictures as sources."""

@@ -38,7 +38,7 @@ GIVE_UP = 3
 """Pictures in a row that the model cannot be reached for; the rest waits for the next run."""
 
 Tell = Callable[[int, int], None]
-"""Told how many pictures are described, of how many."""
+"""Called with how many pictures are described, of how many."""
 
 
 def wanted(held: Stores, row: LibraryRow, model: str) -> list[Item]:
@@ -79,23 +79,30 @@ class Captioning:
         return done, f"{left} of {len(todo)} pictures {have} no caption: {self._why or SILENT}"
 
     async def _describe(self, todo: Sequence[Item]) -> int:
-        """Ask for some pictures at a time, as many as keep the model's gate full, and make those known together."""
-        # In the language that most sources are written in.
-        counts = Counter(s.language for s in self.held.catalog.sources(self.row.id) if s.language)
-        language = NAMES.get(min(counts, key=lambda code: (-counts[code], code), default=""), "")
+        """Describe pictures in groups that keep the model's gate full, and save each group together."""
+        language = self._language()
         done, at_once = 0, 4 * model_settings().chat_width
         for start in range(0, len(todo), at_once):
             self.tell(done, len(todo))
-            some = todo[start : start + at_once]
-            said = zip(some, await asyncio.gather(*(self._one(item, language) for item in some)), strict=True)
-            if made := [
-                with_caption(item, text, self.captioner.name) for item, text in said if text is not None
-            ]:
-                await asyncio.to_thread(self._put, made)
-            done += len(made)
+            group = todo[start : start + at_once]
+            texts = await asyncio.gather(*[self._one(item, language) for item in group])
+            described = []
+            for item, text in zip(group, texts, strict=True):
+                if text is not None:
+                    described.append(with_caption(item, text, self.captioner.name))
+            if described:
+                await asyncio.to_thread(self._put, described)
+            done += len(described)
             if self._over():
                 break
         return done
+
+    def _language(self) -> str:
+        """Return the language of most sources, "" if none has one."""
+        sources = self.held.catalog.sources(self.row.id)
+        counts = Counter(source.language for source in sources if source.language)
+        most = min(counts, key=lambda code: (-counts[code], code), default="")
+        return NAMES.get(most, "")
 
     def _over(self) -> bool:
         return self.stop.is_set() or self._in_a_row >= GIVE_UP
@@ -136,7 +143,7 @@ class Captioning:
 
 
 def _context(item: Item) -> str:
-    """Return what a vision model is told of a picture; the words in it, it reads itself."""
+    """Return the prompt text for a picture; the model reads the words in the picture itself."""
     known = (
         ("File", str(item.meta.get("name", ""))),
         ("Document", " - ".join(dict.fromkeys((item.title, *item.heading)))),

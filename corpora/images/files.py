@@ -1,4 +1,4 @@
-"""A picture file as a source: one item, and paragraphs where it is a page of text."""
+"""Read a picture file as a source: one item, and paragraphs if it is a page of text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SAME = 2
 
 @dataclass(slots=True)
 class PictureSeen:
-    """What became of a picture file: its items, what was left out, when it was taken, and the language of its words."""
+    """The result of a picture file: items, warnings, date, and the language of its words."""
 
     items: list[Item] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
 
 
 def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -> list[Item]:
-    """Return paragraphs and documents of pages of text; their places are boxes in the copies that are kept."""
+    """Return paragraphs and documents of pages of text, with boxes in the stored copies."""
     words = sum(len(line.text.split()) for shot in shots for line in shot.lines)
     if words < PAGE_WORDS:
         return []

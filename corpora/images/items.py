@@ -1,4 +1,4 @@
-"""From pictures to items of the image corpus."""
+"""Turn pictures into items of the image corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragweave.models.text import fold, sentences
 AROUND = 80
 """Words of the text before a picture, and of the text after it, that are kept with it."""
 _FILE = re.compile(r".*\.(?:png|jpe?g|webp|gif|tiff?|bmp|svg|emf|wmf)", re.I | re.S)
-"""Some programs write the name of the file where the words that stand in for the picture belong."""
+"""Some programs write the name of the file as the alternative text of a picture."""
 
 
 class Items:
@@ -27,37 +27,27 @@ class Items:
         self._source = source
         self._path = path
         self._parsed = parsed
-        self._told = {_plain(text) for f in parsed.figures for text in (f.caption, f.alt) if text.strip()}
+        self._written: set[str] = set()
+        """Captions and alternative texts of all pictures, in plain form."""
+        for figure in parsed.figures:
+            self._written.update((_plain(figure.caption), _plain(figure.alt)))
+        self._written.discard("")
         self.found: list[Item] = []
         """The items in their order."""
         self._at: dict[str, int] = {}
 
     def add(self, shot: Shot | None, figure: Figure, name: str = "") -> None:
-        """Add a picture at its place; one that neither can be shown nor has any text is left out.
+        """Add a picture at its place, unless it has no text and cannot be shown.
 
-        The name is that of the picture's own file, where it has one.
+        `name` is the name of the picture's own file, if it has one.
         """
         heading = heading_at(self._parsed.blocks, figure.at + bool(figure.whole))
         locator = self._locator(shot, figure, heading)
         if shot is not None and shot.key in self._at:
-            first = self.found[self._at[shot.key]]
-            also = first.meta.setdefault("also", [])
-            assert isinstance(also, list)
-            if locator != first.locator and locator not in also:
-                also.append(locator)
+            self._add_place(self.found[self._at[shot.key]], locator)
             return
-        alt = "" if _FILE.fullmatch(figure.alt) else figure.alt
-        around = (
-            ""
-            if figure.whole
-            else around_at(self._parsed.blocks, figure.at, (figure.caption, alt), self._told)
-        )
         lines = shot.lines if shot is not None else ()
-        # What a slide or page states as text is exact; OCR stands in for it, or adds what only the picture
-        # shows.
-        extra = "\n".join(line.text for line in lines if _plain(line.text) not in _plain(figure.text))
-        words = "\n".join(filter(None, (figure.text, extra)))
-        text, parts = compose({"caption": figure.caption, "alt": alt, "words": words, "around": around})
+        text, parts = self._text(figure, lines)
         if shot is None and not text:
             return
         meta: dict[str, object] = {"parts": parts, "name": readable_name(name), "own": PurePath(name).stem}
@@ -83,6 +73,27 @@ class Items:
         )
         self.found.append(item)
 
+    def _add_place(self, item: Item, locator: Locator) -> None:
+        """Add one more place of a picture that already has an item."""
+        also = item.meta.setdefault("also", [])
+        assert isinstance(also, list)
+        if locator != item.locator and locator not in also:
+            also.append(locator)
+
+    def _text(self, figure: Figure, lines: Sequence[TextLine]) -> tuple[str, dict[str, list[int]]]:
+        """Return the text of an item, and where its parts are in it."""
+        alt = "" if _FILE.fullmatch(figure.alt) else figure.alt
+        around = ""
+        if not figure.whole:
+            around = around_at(self._parsed.blocks, figure.at, (figure.caption, alt), self._written)
+        # The text that a slide or page states is exact. OCR only adds what it does not contain.
+        stated = _plain(figure.text)
+        words = [figure.text] if figure.text else []
+        read = [line.text for line in lines if _plain(line.text) not in stated]
+        if any(read):
+            words.append("\n".join(read))
+        return compose({"caption": figure.caption, "alt": alt, "words": "\n".join(words), "around": around})
+
     def _locator(self, shot: Shot | None, figure: Figure, heading: tuple[str, ...]) -> Locator:
         found: Locator = {"kind": "image", "file": str(self._path)}
         if shot is not None and shot.name:
@@ -97,21 +108,20 @@ class Items:
 
 
 def _spans(text: str, start: int, lines: Sequence[TextLine]) -> tuple[Span, ...]:
-    """Return where each line that was read stands in the item's text, with its box in pixels of the stored copy."""
-    out, at = [], start
+    """Return the place of each OCR line in the item's text, with its box in pixels of the stored copy."""
+    spans, at = [], start
     for line in lines:
         found = text.find(line.text, at)
         if found >= 0:
-            end = found + len(line.text)
-            out.append(Span(found, end, bbox=line.box))
-            at = end
-    return tuple(out)
+            at = found + len(line.text)
+            spans.append(Span(found, at, bbox=line.box))
+    return tuple(spans)
 
 
 def says_something(figure: Figure) -> bool:
-    """Tell whether a picture that cannot be opened is worth an item for what is written of it."""
-    stands_in = len(figure.alt.split()) > 1 and not _FILE.fullmatch(figure.alt)
-    return bool(figure.caption or figure.text or stands_in)
+    """Return whether a picture that cannot be opened has text that is worth an item."""
+    has_alt = len(figure.alt.split()) > 1 and not _FILE.fullmatch(figure.alt)
+    return bool(figure.caption or figure.text or has_alt)
 
 
 def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
@@ -125,34 +135,43 @@ def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
     return tuple(b.text for b in path)
 
 
-def around_at(blocks: Sequence[Block], at: int, told: Sequence[str], others: Container[str] = ()) -> str:
+def around_at(blocks: Sequence[Block], at: int, own: Sequence[str], others: Container[str] = ()) -> str:
     """Return the text before and after a place, up to the headings around it.
 
-    What is told of the picture itself is not repeated, and what is written for the other pictures of the file
-    (`others`, in plain form) says nothing of this one.
+    Captions and alternative texts are left out: those of the picture (`own`) would be repeated, and those of
+    the other pictures of the file (`others`, in plain form) do not describe this one.
     """
-    known = [_plain(t) for t in told if t.strip()]
-
-    def usable(block: Block) -> bool:
-        plain = _plain(block.text)
-        return (
-            bool(plain)
-            and plain not in others
-            and not any(plain in k or (len(k) > 20 and k in plain and len(plain) < 2 * len(k)) for k in known)
-        )
-
-    def near(some: Iterable[Block]) -> list[str]:
-        kept: list[str] = []
-        for block in some:
-            if block.kind == "heading" or sum(len(w.split()) for w in kept) >= AROUND:
-                break
-            if block.kind in ("text", "list") and usable(block):
-                kept.append(block.text)
-        return kept
-
-    head = _whole(" ".join(reversed(near(reversed(blocks[:at])))), last=True)
-    tail = _whole(" ".join(near(blocks[at:])), last=False)
+    known = [_plain(text) for text in own if text.strip()]
+    before = _near(reversed(blocks[:at]), known, others)
+    before.reverse()
+    head = _whole(" ".join(before), last=True)
+    tail = _whole(" ".join(_near(blocks[at:], known, others)), last=False)
     return "\n\n".join(filter(None, (head, tail)))
+
+
+def _near(blocks: Iterable[Block], known: Sequence[str], others: Container[str]) -> list[str]:
+    """Return the first usable texts of blocks, up to a heading or AROUND words."""
+    kept: list[str] = []
+    words = 0
+    for block in blocks:
+        if block.kind == "heading" or words >= AROUND:
+            break
+        if block.kind in ("text", "list") and _is_usable(block, known, others):
+            kept.append(block.text)
+            words += len(block.text.split())
+    return kept
+
+
+def _is_usable(block: Block, known: Sequence[str], others: Container[str]) -> bool:
+    """Return whether a block says more than the captions and alternative texts."""
+    plain = _plain(block.text)
+    if not plain or plain in others:
+        return False
+    for text in known:
+        repeats = len(text) > 20 and text in plain and len(plain) < 2 * len(text)
+        if plain in text or repeats:
+            return False
+    return True
 
 
 def _plain(text: str) -> str:
@@ -161,12 +180,16 @@ def _plain(text: str) -> str:
 
 
 def _whole(text: str, last: bool) -> str:
-    """Return the first or the last sentences of a text, AROUND words of them at most but for the first one taken."""
+    """Return the first or last whole sentences of a text, AROUND words at most, but at least one."""
     text = " ".join(text.split())
+    parts = [text[start:end] for start, end in sentences(text)]
+    if last:
+        parts.reverse()
     kept: list[str] = []
-    parts = [text[a:b] for a, b in sentences(text)]
-    for sentence in reversed(parts) if last else parts:
+    for sentence in parts:
         if kept and len(" ".join([*kept, sentence]).split()) > AROUND:
             break
         kept.append(" ".join(sentence.split()[: 2 * AROUND]))
-    return " ".join(reversed(kept) if last else kept)
+    if last:
+        kept.reverse()
+    return " ".join(kept)

@@ -1,4 +1,4 @@
-"""Looking at the pictures of one file, in the reading process: a small copy is kept, and its words are read."""
+"""Read the pictures of one file: keep a small copy, and read the words in it."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ SMALLEST = 48
 """Pixels of the shorter side below which a picture inside a document is an icon or a rule."""
 MISSING = "an optional package is missing: pip install 'ragweave[images]'"
 LATER, NOTHING, KEPT, WORDS = range(-1, 3)
-"""How far pictures are read: later in the run, not at all without the extra, without their words, with them."""
+"""How far pictures are read: later in the run, not without the extra, without words, with words."""
 MOST = 2_000
 """Pictures of one file that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """What is known of one picture: its size and that of the copy (`stored`), and its words with boxes in the copy.
+    """One picture: its size, the size of its copy (`stored`), and its words with boxes in the copy.
 
-    `name` is the copy's file, or "" where none is kept; `key` is the same for equal pixels. Sizes are in
+    `name` is the copy's file, or "" if none is kept; `key` is the same for equal pixels. Sizes are in
     pixels.
     """
 
@@ -78,7 +78,7 @@ class PictureReader:
 
     @property
     def engine(self) -> Ocr | None:
-        """What reads words; None where it is off or not installed."""
+        """The OCR engine; None if it is off or not installed."""
         if not self._looked:
             self._looked = True
             self._tell()
@@ -140,7 +140,7 @@ class PictureReader:
         return shot
 
     def read(self, pixels: Pixels) -> list[TextLine]:
-        """Return the lines of a picture; none where there is no engine, no time left, or the engine fails."""
+        """Return the lines of a picture; none without an engine, without time, or if the engine fails."""
         if self.engine is None or time.process_time() > self._until:
             self.unread += 1
             return []
@@ -159,7 +159,7 @@ class PictureReader:
 
     @property
     def reached(self) -> str:
-        """How far the pictures were read: `LEVEL SECONDS`, the seconds that were too few, or 0; "" without pictures."""
+        """How far pictures were read: `LEVEL SECONDS`, SECONDS if they were too few; "" without pictures."""
         if self.waiting:
             return f"{LATER} 0"
         if not (self._looked or self._known or self._missed):
@@ -194,7 +194,7 @@ class PictureReader:
 
 
 def further(reached: str, seconds: float) -> bool:
-    """Say whether pictures that were read as far as `PictureReader.reached` says would be read further now."""
+    """Return whether pictures read as far as `PictureReader.reached` says would be read further now."""
     level, _, limit = reached.partition(" ")
     words = installed() and model_settings().ocr != "off"
     now = WORDS if words else KEPT if find_spec("PIL") else NOTHING

@@ -1,4 +1,4 @@
-"""Pictures on the pages of a PDF, and pages that are pictures: rendered, and their words read."""
+"""Render the pictures on PDF pages, and pages that are pictures, and read their words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ragweave.models.pictures import WORKING, Picture, Pixels
 logger = logging.getLogger(__name__)
 
 MOSTLY = 0.5
-"""Share of a page that pictures cover from which the page counts as a picture."""
+"""A page counts as a picture if pictures cover this share of it."""
 FEW_CHARACTERS = 100
-"""A page that is a picture, and has fewer characters of text than this, is read by OCR: they are a stamp."""
+"""A page that is a picture is read by OCR if it has fewer characters of text: they are only a stamp."""
 LEAST = 0.02
-"""Share of a page below which a picture on it is an ornament."""
+"""A picture on a smaller share of a page is an ornament."""
 _SHORT = 40.0
-"""Points of the shorter side below which it is one, too."""
+"""A picture whose shorter side has fewer points is an ornament."""
 _NEAR = 60.0
 """Points between a picture and its caption."""
 _CAPTION_LINES = 10
@@ -53,35 +53,50 @@ class PdfPictures:
         return further
 
     def page(self, page: Any, number: int, lines: list[PageLine]) -> list[PageLine]:
-        """Look at the pictures of a page of PDFium; return its lines of text, or what was read of a scan."""
+        """Collect the pictures of a PDFium page; return its lines, or what OCR read if it is a scan."""
         width, height = page.get_size()
         boxes = _boxes(page, width, height)
-        covered = min(1.0, sum(_area(b) for b in boxes) / max(width * height, 1.0))
-        scan = not lines or (covered >= MOSTLY and sum(len(x.text) for x in lines) < FEW_CHARACTERS)
-        if not (scan or boxes) or min(width, height) <= 0:
+        covered = min(1.0, sum(map(_area, boxes)) / max(width * height, 1.0))
+        is_picture = covered >= MOSTLY
+        is_scan = not lines or (is_picture and _characters(lines) < FEW_CHARACTERS)
+        if not (is_scan or boxes) or min(width, height) <= 0:
             return lines
         if self._reader.later:
-            self._reader.waiting += 1 if scan or covered >= MOSTLY else len(boxes[:_PER_PAGE])
+            self._reader.waiting += 1 if is_scan or is_picture else len(boxes[:_PER_PAGE])
             return lines
         scale = min(_DOTS, WORKING / max(width, height))
         pixels = _rendered(page, scale)
-        if pixels is None or (scan and float(pixels[::4, ::4].std()) < _BLANK):
+        if pixels is None or (is_scan and float(pixels[::4, ::4].std()) < _BLANK):
             return lines
-        if scan:
+        if is_scan:
             return self._scan(pixels, number, height, scale, lines)
-        if covered >= MOSTLY:
+        if is_picture:
             self._whole(pixels, number, height, scale, lines)
-            return lines
+        else:
+            self._parts(pixels, number, height, scale, lines, boxes)
+        return lines
+
+    def _parts(
+        self,
+        pixels: Pixels,
+        number: int,
+        height: float,
+        scale: float,
+        lines: Sequence[PageLine],
+        boxes: Sequence[Box],
+    ) -> None:
+        """Take the single pictures of a page, from top to bottom."""
         for box in sorted(boxes, key=lambda b: (-b[3], b[0]))[:_PER_PAGE]:
-            x0, y0, x1, y1 = (round(v * scale) for v in (box[0], height - box[3], box[2], height - box[1]))
-            part = np.ascontiguousarray(pixels[max(y0, 0) : y1, max(x0, 0) : x1])
+            left, right = round(box[0] * scale), round(box[2] * scale)
+            top, bottom = round((height - box[3]) * scale), round((height - box[1]) * scale)
+            part = np.ascontiguousarray(pixels[max(top, 0) : bottom, max(left, 0) : right])
             if min(part.shape[:2], default=0) > 0 and float(part.std()) >= _BLANK:
                 self._take(self._shoot(part), number, box, caption_of(lines, box))
-        return lines
 
     def _scan(
         self, pixels: Pixels, number: int, height: float, scale: float, lines: list[PageLine]
     ) -> list[PageLine]:
+        """Take a page as one picture; return the lines that OCR read if they say more than the page's own."""
         shot = self._shoot(pixels)
         if shot is None:
             return lines
@@ -90,24 +105,27 @@ class PdfPictures:
             return lines
         points = shot.size[1] / shot.stored[1] / scale
         read = [page_line(line, number, shot.stored[1], points) for line in shot.lines]
-        return read if sum(len(x.text) for x in read) > sum(len(x.text) for x in lines) else lines
+        return read if _characters(read) > _characters(lines) else lines
 
     def _whole(
         self, pixels: Pixels, number: int, height: float, scale: float, lines: Sequence[PageLine]
     ) -> None:
-        """Keep a page that is mostly picture and has a text of its own, which needs no reading."""
+        """Take a page that is mostly picture and has text of its own, which needs no OCR."""
         shot = self._shoot(pixels, words=False)
         if shot is None:
             return
         ratio = scale * shot.stored[1] / shot.size[1]
-
-        def box(line: PageLine) -> Box:
+        placed = []
+        for line in lines:
             left, bottom, right, top = line.bbox
-            x0, y0, x1, y1 = (round(v * ratio, 1) for v in (left, height - top, right, height - bottom))
-            return x0, y0, x1, y1
-
-        placed = tuple(TextLine(line.text, box(line), 1.0) for line in lines)
-        self._take(replace(shot, lines=placed), number, None)
+            box = (
+                round(left * ratio, 1),
+                round((height - top) * ratio, 1),
+                round(right * ratio, 1),
+                round((height - bottom) * ratio, 1),
+            )
+            placed.append(TextLine(line.text, box, 1.0))
+        self._take(replace(shot, lines=tuple(placed)), number, None)
 
     def _shoot(self, pixels: Pixels, *, words: bool = True) -> Shot | None:
         height, width = pixels.shape[:2]
@@ -124,25 +142,32 @@ class PdfPictures:
         placed = []
         for figure in self._found:
             top = figure.bbox[3] if figure.bbox else float("inf")
-            tops = ((b.page, b.bbox[3] if b.bbox else 0.0) for b in blocks)
-            above = sum(page < figure.page or (page == figure.page and high >= top) for page, high in tops)
+            above = 0
+            for block in blocks:
+                high = block.bbox[3] if block.bbox else 0.0
+                above += block.page < figure.page or (block.page == figure.page and high >= top)
             placed.append(replace(figure, at=above))
         return tuple(captioned(placed, blocks))
 
 
+def _characters(lines: Sequence[PageLine]) -> int:
+    return sum(len(line.text) for line in lines)
+
+
 def caption_of(lines: Sequence[PageLine], box: Box) -> str:
-    """Return the lines of the caption under a picture, else over it, or ""; its box in points from below."""
+    """Return the caption below a picture, or else above it, or ""; `box` is in points from below."""
     for low, high in ((box[1] - _NEAR, box[1]), (box[3], box[3] + _NEAR)):
         for n, line in enumerate(lines):
             left, bottom, right, _ = line.bbox
-            beside = right > box[0] and left < box[2]
-            if beside and low <= bottom + line.size and bottom <= high and CAPTION.match(line.text):
+            overlaps = right > box[0] and left < box[2]
+            is_near = low <= bottom + line.size and bottom <= high
+            if overlaps and is_near and CAPTION.match(line.text):
                 return " ".join(_continued(lines[n:]))
     return ""
 
 
 def _continued(lines: Sequence[PageLine]) -> list[str]:
-    """Return the text of a first line and of those that follow it at the distance of lines, in letters of its size."""
+    """Return the text of the first line and of the lines that continue it in the same size and distance."""
     kept = [lines[0]]
     for line in lines[1:_CAPTION_LINES]:
         gap = kept[-1].end - line.base

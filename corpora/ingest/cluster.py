@@ -92,7 +92,7 @@ def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Rep
 
 def _fit(there: dict[str, float], settings: CorporaSettings) -> int:
     """Return how many actors a node has room for."""
-    parts = [("CPU", settings.ray_cpus), ("GPU", settings.ray_gpus)]
+    parts = zip(("CPU", "GPU"), settings.ray_shares, strict=True)
     return min(int(there.get(kind, 0) / share) for kind, share in parts if share)
 
 
@@ -102,7 +102,7 @@ class RayReaders:
     def __init__(
         self, settings: CorporaSettings, roots: Sequence[str], command: Sequence[str] = (), address: str = ""
     ) -> None:
-        local = (address or settings.ray) == "local"
+        local = (address or settings.ray_address) == "local"
         begun = {"include_dashboard": False} if local else {}
         try:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -117,26 +117,26 @@ class RayReaders:
         self._ray = ray
         try:
             quiet = {"ignore_reinit_error": True, "log_to_driver": False, "logging_level": "ERROR"}
-            ray.init(address or settings.ray, **quiet, **begun)
+            ray.init(address or settings.ray_address, **quiet, **begun)
             most = self._room(settings)
         except Exception as error:
             logger.warning("Ray: %s", error)
-            what = f"The Ray cluster at {settings.ray!r} cannot be reached ({type(error).__name__})"
+            what = f"The Ray cluster at {settings.ray_address!r} cannot be reached ({type(error).__name__})"
             token = "have its token here (~/.ray/auth_token)"
             raise LibraryError(
                 what, f"start one with `ray start --head`, {token}, or leave --ray out"
             ) from error
         if not most:
-            share = f"{settings.ray_cpus:g} CPUs and {settings.ray_gpus:g} GPUs"
+            share = "{:g} CPUs and {:g} GPUs".format(*settings.ray_shares)
             raise LibraryError(
-                f"The Ray cluster has nowhere {share} for an actor", "lower RAGWEAVE_RAY_CPUS or _GPUS"
+                f"The Ray cluster has nowhere {share} for an actor", "lower cpus or gpus in RAGWEAVE_RAY"
             )
         self.width = min(settings.parse_workers or most, most)
         self.recordings = self.width
         # Keys stay here: the nodes read strangers' files.
         told = {k: v for k, v in environment().items() if k.startswith("RAGWEAVE_")}
         mine = {name: value for name, value in settings if not isinstance(value, SecretStr)}
-        given = {"num_cpus": settings.ray_cpus, "num_gpus": settings.ray_gpus}
+        given = dict(zip(("num_cpus", "num_gpus"), settings.ray_shares, strict=True))
         actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": told})
         self._start: Callable[[], Any] = lambda: actor.remote(mine, command)
         self._settings, self._roots = settings, list(roots)

@@ -164,6 +164,10 @@ def _index(
         report.stopped = stop.is_set()
         if models.meter is not None:
             report.spent = [row for node in ("caption", "entities") for row in models.meter.take(node)]
+    try:
+        held.catalog.kept.erase(library.id)  # beside whoever writes next
+    except LibraryError as error:
+        report.notes.append(f"What was removed lies on the disk until the next run: {error}")
     report.seconds = time.monotonic() - began
     tell(Event("finished", report=report))
     return report

@@ -49,7 +49,7 @@ _HINT = re.compile(rf"\.({'|'.join(LOADERS)})\.[^.]+$", re.I)
 
 
 def check_loader(kind: str) -> str:
-    """Return a kind as it is, "" for none; InputError where there is no such loader."""
+    """Return a known kind as it is, "" for none; InputError if there is no such loader."""
     if kind and kind not in LOADERS:
         raise InputError(f"There is no loader {kind[:40]!r}", f"the loaders: {', '.join(LOADERS)}")
     return kind
@@ -62,7 +62,7 @@ def marked(name: str, kind: str) -> str:
 
 
 def recognised(path: Path, opening: str = "") -> str:
-    """Return the kind of export that a file is, or "", by the names in a zip file or the first characters of a text."""
+    """Return the kind of an export, or "", by the names in a zip file or the first characters of a text."""
     if opening:
         return next((kind for kind, form in _OPENINGS.items() if re.match(form, opening, re.S)), "")
     try:

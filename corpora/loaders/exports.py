@@ -35,7 +35,7 @@ class ChatMessage:
 
 
 def entries(path: Path, form: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the entries of a zip file whose names match, or the file itself where it is none."""
+    """Yield the entries of a zip file whose names match, or the file itself if it is no zip."""
     if not _is_zip(path):
         yield path.name, read_bytes(path)
         return
@@ -63,7 +63,7 @@ def _own(archive: Archive) -> list[str]:
 
 
 def json_of(data: bytes, name: str) -> Any:
-    """Return the value of JSON; SourceError where it is broken."""
+    """Return the value of JSON; SourceError if it is broken."""
     try:
         return json.loads(data)
     except ValueError:
@@ -103,13 +103,13 @@ def at_iso(value: object) -> datetime | None:
 
 
 def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
-    """Return a chat as blocks: a heading for each month, below it one for each window, each message with its speaker.
+    """Return a chat as blocks: a heading for each month, one for each window, messages with speakers.
 
     A document is thus a month of a chat, and a paragraph a stretch of the talk.
     """
-    told = sorted((m for m in messages if m.text), key=lambda m: m.at.timestamp() if m.at else 0.0)
+    dated = sorted((m for m in messages if m.text), key=lambda m: m.at.timestamp() if m.at else 0.0)
     blocks = []
-    for month, part in groupby(told, key=lambda m: f"{m.at:%Y-%m}" if m.at else ""):
+    for month, part in groupby(dated, key=lambda m: f"{m.at:%Y-%m}" if m.at else ""):
         windows = list(_windows(part))
         title = ", ".join(filter(None, (name, month)))
         blocks.append(Block(title, "heading", 1, date=windows[-1][-1].at))
@@ -121,11 +121,12 @@ def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
 
 
 def below(blocks: Iterable[Block]) -> list[Block]:
-    """Return blocks of a note, their headings one level lower; places inside the note lead nowhere in the export."""
-    return [
-        replace(b, level=min(b.level + 1, 6) if b.kind == "heading" else b.level, line=0, spans=())
-        for b in blocks
-    ]
+    """Return the blocks of a note without places, their headings one level lower."""
+    lowered = []
+    for block in blocks:
+        level = min(block.level + 1, 6) if block.kind == "heading" else block.level
+        lowered.append(replace(block, level=level, line=0, spans=()))
+    return lowered
 
 
 def latest(blocks: Iterable[Block]) -> datetime | None:

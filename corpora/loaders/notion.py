@@ -16,7 +16,7 @@ _ID = re.compile(r"[ -][0-9a-f]{32}$")
 
 
 def parse(path: Path) -> Parsed:
-    """Read every page, under a heading with its place in the workspace; rows of a database are pages of their own."""
+    """Read every page under a heading with its path; rows of a database are pages of their own."""
     with loading("Reading a Notion export", "loaders"):
         from langchain_community.document_loaders.notion import NotionDirectoryLoader
 

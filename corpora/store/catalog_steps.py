@@ -18,6 +18,21 @@ def _tables_of_files(connection: Connection) -> None:
     table_schema.create(connection)
 
 
-STEPS: dict[int, Step] = {7: _tables_of_files}
+def _packed_texts(connection: Connection) -> None:
+    """Compress what SQLite keeps of texts, and begin to note what has to leave the disk."""
+    from ragweave.corpora.store import fts5, packed
+
+    connection.exec_driver_sql("CREATE TABLE removed (source VARCHAR NOT NULL PRIMARY KEY)")
+    if connection.dialect.name == "postgresql":
+        return
+    for name in WORDS:
+        fts5.take_over(connection, name)
+    long = f"length(text) >= {packed.LONG}"
+    connection.exec_driver_sql(f"UPDATE items SET text = ragweave_packed(text) WHERE {long}")
+
+
+WORDS = tuple(f"lex_{corpus}" for corpus in ("paragraph", "document", "image", "clip", "video"))
+"""The indexes of words of number 7."""
+STEPS: dict[int, Step] = {7: _tables_of_files, 8: _packed_texts}
 """The step to each number above 6, the first that every library of 0.1 has in common."""
 HISTORY = History(6, STEPS)

@@ -24,6 +24,8 @@ HNSW = {"space": "cosine", "ef_construction": 100, "ef_search": 500, "max_neighb
 are. Twice the `ef_construction` costs a third more time and finds no more."""
 BATCH = 5_000
 """CollectionRows of one call; Chroma refuses more than 5,461."""
+_PART, _SMALLEST = 10, 500
+"""A call has a tenth of the new rows, or so many: Chroma's log, whose file never shrinks, holds one call at a time."""
 _NUMBERS = 2**21
 """Numbers of one call; a server refuses bodies of more than 40 MB."""
 
@@ -63,9 +65,10 @@ class CollectionChange:
         return {f"{item}~{part}" for item, part in connection.execute(query)}
 
     def batch(self, connection: Connection) -> int:
-        """Return how many rows one call takes: as many as Chroma allows, and a server's limit on a body."""
+        """Return how many rows one call takes: no more than Chroma allows, and a server's limit on a body."""
         data = connection.execute(select(vectors.c.data).where(*self._mine()).limit(1)).scalar() or b""
-        return min(BATCH, max(1, 4 * _NUMBERS // max(1, len(data))))
+        bytes_allow = max(1, 4 * _NUMBERS // max(1, len(data)))
+        return min(BATCH, bytes_allow, max(_SMALLEST, self.new // _PART))
 
     def rows(self, connection: Connection) -> Iterator[CollectionRows]:
         """Read the new rows in calls of one size, but for the first, which is what is left over."""

@@ -37,11 +37,11 @@ class ServerIndexes:
     in_place = True
 
     def __init__(self, settings: CorporaSettings) -> None:
-        url, token = settings.chroma_url.rstrip("/"), settings.chroma_token.get_secret_value()
+        url, self._tenant, self._database = settings.chroma
+        token = settings.chroma_token.get_secret_value()
         self.at = address(url)
         """Host and port, for messages."""
         self._stranger = f"what answers at {self.at} is no Chroma server"
-        self._tenant, self._database = settings.chroma_tenant, settings.chroma_database
         self._base = (
             f"/tenants/{quote(self._tenant, safe='')}/databases/{quote(self._database, safe='')}/collections"
         )

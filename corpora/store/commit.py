@@ -17,7 +17,7 @@ from ragweave.corpora.store.files import File, Stat
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import Prepared, chunked
 from ragweave.corpora.store.rows import lying_at, pack
-from ragweave.corpora.store.schema import add, bump, in_parts, items, now, paths, sources, upsert
+from ragweave.corpora.store.schema import add, bump, in_parts, items, now, paths, removed, sources, upsert
 from ragweave.corpora.types import Corpus
 
 
@@ -208,6 +208,8 @@ class Committer:
                 lexical.delete(connection, source)
                 ledger.forget_merged(connection, source)
                 connection.execute(delete(sources).where(sources.c.id == source))
+                connection.execute(delete(removed).where(removed.c.source == source))
+                connection.execute(removed.insert(), {"source": source})
                 gone.append(source)
         return gone
 

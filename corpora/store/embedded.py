@@ -8,17 +8,20 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, delete, select
 
-from ragweave.corpora.store import lexical, table_schema
+from ragweave.corpora.store import fts5, lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
 from ragweave.corpora.store.migrations import Fill, nothing
-from ragweave.corpora.store.schema import INCREMENTAL, about, connect, write
+from ragweave.corpora.store.schema import INCREMENTAL, about, connect, in_parts, removed, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
 _STEP = 2_000
-"""Pages that are given back to the disk in one transaction."""
+"""Pages that are merged, or given back to the disk, in one transaction."""
+_WAIT = 2_000
+"""Milliseconds for which readers may hold up the emptying of the log; the next run empties it then."""
+_PATIENT = "PRAGMA busy_timeout = 60000"
 
 
 class Files:
@@ -72,20 +75,39 @@ class Files:
             return found + [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
 
     def erase(self, library: str) -> None:
-        """Take what was deleted off the disk: its words out of the index, its rooms out of the file, in short steps."""
-        with self.writing(library) as connection:
-            _merge_words(connection)
-        # Each step is a transaction of its own. A file of an earlier version keeps its rooms, emptied, for
-        # what comes.
+        """Take what was deleted off the disk: its words out of the index, its pages out of the file, in short steps.
+
+        Each step is a transaction of its own, so that others write between two of them. Only if sources were
+        removed is there anything to do, but for the write-ahead log, which is emptied in any case.
+        """
+        with self.reading(library) as connection:
+            gone = list(connection.execute(select(removed.c.source)).scalars())
+        if gone:
+            self._erase(library)
+            with self.writing(library) as connection:
+                for some in in_parts(gone):
+                    connection.execute(delete(removed).where(removed.c.source.in_(some)))
+        self._run(library, f"PRAGMA busy_timeout = {_WAIT}", "PRAGMA wal_checkpoint(TRUNCATE)", _PATIENT)
+
+    def _erase(self, library: str) -> None:
+        for name in map(lexical.table, CORPORA):
+            pages = -_STEP
+            while self._merge(library, name, pages):
+                pages = _STEP
+        # A file of an earlier version keeps its pages, emptied, for what comes.
         while self._give_back(library):
             pass
-        self._run(library, "PRAGMA wal_checkpoint(TRUNCATE)")
 
     def compact(self, library: str) -> None:
         """Write the catalog anew without what was deleted."""
         with self.writing(library) as connection:
             _merge_words(connection)
+            connection.execute(delete(removed))
         self._run(library, f"PRAGMA auto_vacuum = {INCREMENTAL}", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _merge(self, library: str, name: str, pages: int) -> bool:
+        with self.writing(library) as connection:
+            return fts5.merge(connection, name, pages)
 
     def _give_back(self, library: str) -> bool:
         """Give some free rooms back to the disk; tell whether others are left."""

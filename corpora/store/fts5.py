@@ -1,4 +1,8 @@
-"""The tables of the lexical index in SQLite: FTS5, whose vocabulary and averages are read beside its own BM25."""
+"""The tables of the lexical index in SQLite: FTS5, whose vocabulary and averages are read beside its own BM25.
+
+FTS5 keeps no text. The words of an item lie packed in a table of our own, which a view shows to FTS5 when it removes
+a row.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,73 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from ragweave.corpora.store.words import WEIGHTS, Row
 
 
 def create(connection: Connection, name: str) -> None:
     """Make an empty index, with its vocabulary view, in place of the one that is there."""
-    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}_terms")
-    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+    drop(connection, name)
+    connection.exec_driver_sql(f"DROP VIEW IF EXISTS {name}_shown")
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}_packed")
+    connection.exec_driver_sql(
+        f"CREATE TABLE {name}_packed (n INTEGER PRIMARY KEY, title TEXT, heading TEXT, words)"
+    )
+    shown = "n, title, heading, ragweave_unpacked(words) AS text"
+    connection.exec_driver_sql(f"CREATE VIEW {name}_shown AS SELECT {shown} FROM {name}_packed")
     # The ascii tokeniser splits at ASCII punctuation only, so our terms come through whole in every script.
     how = "title, heading, text, tokenize=\"ascii tokenchars '.'\""
-    connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name} USING fts5({how})")
+    read = f"content='{name}_shown', content_rowid='n'"
+    connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name} USING fts5({how}, {read})")
     connection.exec_driver_sql(f"CREATE VIRTUAL TABLE {name}_terms USING fts5vocab({name}, 'row')")
+
+
+def drop(connection: Connection, name: str) -> None:
+    """Remove the tables of FTS5, and leave the words."""
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}_terms")
+    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def take_over(connection: Connection, name: str) -> None:
+    """Make the index of an earlier version, in which FTS5 kept the words, into today's."""
+    connection.exec_driver_sql(f"CREATE TEMP TABLE words_before AS SELECT {_WORDS} FROM {name}")
+    create(connection, name)
+    connection.exec_driver_sql(f"INSERT INTO {name}_packed SELECT * FROM words_before")
+    connection.exec_driver_sql("DROP TABLE words_before")
+    connection.exec_driver_sql(f"INSERT INTO {name}({name}) VALUES ('rebuild')")
+
+
+_WORDS = "rowid AS n, title, heading, ragweave_packed(text) AS words"
 
 
 def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     """Write rows in place of those of the same numbers."""
-    connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", [(row[0],) for row in rows])
+    numbers = [(row[0],) for row in rows]
+    connection.exec_driver_sql(f"DELETE FROM {name} WHERE rowid = ?", numbers)
+    connection.exec_driver_sql(
+        f"INSERT OR REPLACE INTO {name}_packed VALUES (?, ?, ?, ragweave_packed(?))", list(rows)
+    )
     connection.exec_driver_sql(
         f"INSERT INTO {name}(rowid, title, heading, text) VALUES (?, ?, ?, ?)", list(rows)
     )
+
+
+def remove(connection: Connection, name: str, chosen: str, given: Mapping[str, str]) -> None:
+    """Remove the rows whose numbers a query chooses; FTS5 reads their words before these go."""
+    connection.execute(text(f"DELETE FROM {name} WHERE rowid IN ({chosen})"), given)
+    connection.execute(text(f"DELETE FROM {name}_packed WHERE n IN ({chosen})"), given)
+
+
+def merge(connection: Connection, name: str, pages: int) -> bool:
+    """Merge the parts of the index by so many pages, so that words of removed rows go; return whether more is left.
+
+    A negative number of pages begins the merging of all parts into one.
+    """
+    raw: Any = connection.connection.driver_connection
+    before = raw.total_changes
+    raw.execute(f"INSERT INTO {name}({name}, rank) VALUES ('merge', {pages})")
+    return bool(raw.total_changes - before > 1)
 
 
 def frequencies(

@@ -61,8 +61,7 @@ def delete(connection: Connection, source: str) -> None:
     """Remove the rows of one source; call before its items leave the catalog."""
     for corpus in CORPORA:
         mine = "SELECT n FROM items WHERE source = :source AND corpus = :corpus"
-        given = {"source": source, "corpus": corpus}
-        connection.execute(text(f"DELETE FROM {table(corpus)} WHERE rowid IN ({mine})"), given)
+        _engine(connection).remove(connection, table(corpus), mine, {"source": source, "corpus": corpus})
 
 
 class Frequencies:

@@ -55,14 +55,18 @@ def check_name(name: str) -> str:
     """
     clean = unicodedata.normalize("NFC", name).strip()
     if not clean or len(clean) > 100:
-        raise InputError("A library name has 1 to 100 characters", "choose another name")
+        raise InputError("A library name has 1 to 100 characters", "choose another name").named(
+            "library_name_length"
+        )
     # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only
     # deceives.
     if any(
         unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d"
         for c in clean
     ):
-        raise InputError("A library name holds no control or invisible characters", "choose another name")
+        raise InputError(
+            "A library name holds no control or invisible characters", "choose another name"
+        ).named("library_name_invisible")
     return clean
 
 
@@ -266,7 +270,9 @@ class Libraries:
     def free(self, name: str) -> None:
         """Refuse a name that a library has."""
         if any(row.name == name for row in self.libraries()):
-            raise LibraryError(f"A library named {name!r} exists", "choose another name, or index into it")
+            raise LibraryError(
+                f"A library named {name!r} exists", "choose another name, or index into it"
+            ).named("library_exists", name=name)
 
     def rename(self, name: str, to: str) -> None:
         """Give a library another name."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import locks, named, nearness, visual_search
+from ragweave.corpora.store import document_names, locks, named, nearness, visual_search
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
@@ -113,6 +113,12 @@ class Library:
                 dense = self._dense(row, corpus, vectors, k, sources)
             if only != "dense":
                 words = self.held.lexical.search(self.id, corpus, queries, k, sources)
+            if only is None and not sources:
+
+                def near(n: int, some: Sequence[str]) -> Ranking:
+                    return self._dense(row, corpus, vectors[n : n + 1], document_names.MORE, some)[0]
+
+                dense, words = document_names.added(self.held, self.id, corpus, queries, dense, words, near)
             if only in (None, "visual"):  # of what the other lists found it says whether it has a picture
                 seen, note = visual_search.look(self.held, row, corpus, queries, k, sources, dense, words)
             if any(seen):
@@ -205,6 +211,14 @@ class Library:
     def titles_in(self, text: str) -> list[str]:
         """Return the titles of the library that a text names, in its order, to those who have a thread of their own."""
         return named.titles_in(self.held, self.id, text)
+
+    def leads(self, query: str) -> document_names.Leads:
+        """Return which documents a query names, and how clearly, to those who have a thread of their own."""
+        return document_names.leads(self.held, self.id, query)
+
+    def leads_of(self, query: str, ids: Iterable[str]) -> dict[str, float]:
+        """Return the lead of the document of each item, by item id, to those who have a thread of their own."""
+        return document_names.of_items(self.held, self.id, query, ids)
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over the paragraphs and the clips of recordings.

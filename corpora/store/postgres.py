@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, delete, event, text
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -29,7 +29,7 @@ from ragweave.corpora.store import lexical, table_schema
 from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import of_the_disk
 from ragweave.corpora.store.migrations import Fill, nothing
-from ragweave.corpora.store.schema import SCHEMA_VERSION, about, metadata
+from ragweave.corpora.store.schema import SCHEMA_VERSION, about, metadata, removed
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 
@@ -159,7 +159,10 @@ class Server:
         return []
 
     def erase(self, library: str) -> None:
-        """Let the rooms of deleted rows be used again, beside whoever reads and writes."""
+        """Let the pages of removed sources be used again, beside whoever reads and writes."""
+        with self.writing(library) as connection:
+            if not connection.execute(delete(removed)).rowcount:
+                return
         self._vacuum(library, "VACUUM")
 
     def compact(self, library: str) -> None:

@@ -81,6 +81,11 @@ def put(connection: Connection, name: str, rows: Sequence[Row]) -> None:
     connection.execute(text(f"INSERT INTO {name}(rowid, title, heading, text) SELECT * FROM {one}"), given)
 
 
+def remove(connection: Connection, name: str, chosen: str, given: Mapping[str, str]) -> None:
+    """Remove the rows whose numbers a query chooses."""
+    connection.execute(text(f"DELETE FROM {name} WHERE rowid IN ({chosen})"), given)
+
+
 def frequencies(
     connection: Connection, names: Sequence[str], terms: Sequence[str]
 ) -> dict[str, dict[str, int]]:

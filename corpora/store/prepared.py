@@ -17,7 +17,7 @@ from ragweave.corpora.store.words import indexed
 from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
-VERSION = 14
+VERSION = 15
 """Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
 
 

@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,6 +38,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.store.catalog_steps import HISTORY
 from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
+from ragweave.corpora.store.packed import PackedText, packed, teach
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
@@ -105,7 +106,9 @@ items = Table(
     Column("n", _WHOLE, primary_key=True),
     Column("id", _TEXT, nullable=False, unique=True),
     _source(),
-    *_columns(_TEXT, "corpus title text language"),
+    *_columns(_TEXT, "corpus title"),
+    *_columns(PackedText, "text"),
+    *_columns(_TEXT, "language"),
     *_columns(_WHOLE, "ordinal"),
     *_columns(JSON, "locator heading spans meta"),
     Column("date", _TEXT),
@@ -113,6 +116,9 @@ items = Table(
     Index("items_by_corpus", "corpus"),
 )
 """`n` is the row of the lexical index; everything else speaks of `id`."""
+
+removed = Table("removed", metadata, Column("source", _TEXT, primary_key=True))
+"""Sources that were forgotten and whose words may still lie in the index and in free pages of the file."""
 
 vectors = Table(
     "vectors",
@@ -201,6 +207,7 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
         address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
         connection.isolation_level = None
+        teach(connection)
         return connection
 
     engine = create_engine(f"sqlite:///{path}", creator=open_file)
@@ -210,6 +217,8 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
     return engine
 
 
+_PAGE = 8_192
+"""Bytes of a page of a new file: of SQLite's 4,096, a tenth stays empty behind vectors and paragraphs."""
 INCREMENTAL = 2
 """The `auto_vacuum` of a new file: its free rooms are given back in steps, without writing all of it anew."""
 
@@ -279,9 +288,10 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
     # The driver must not open transactions by itself: `_begin` says when, and of which kind.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    if not connection.execute("PRAGMA page_count").fetchone()[
-        0
-    ]:  # of a file that holds something it would be a change
+    teach(connection)
+    (pages,) = connection.execute("PRAGMA page_count").fetchone()
+    if not pages:  # of a file that holds something it would be a change
+        connection.execute(f"PRAGMA page_size = {_PAGE}").close()
         connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
     first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
     for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):
@@ -301,9 +311,15 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
     if not rows:
         return
     names = ", ".join(rows[0])
-    lists = [name for name in rows[0] if isinstance(table.c[name].type, JSON)]
-    values = (tuple((row | {name: json.dumps(row[name]) for name in lists}).values()) for row in rows)
-    if connection.dialect.name != "postgresql":  # SQLAlchemy would look at each value
+    postgres = connection.dialect.name == "postgresql"
+    written: dict[str, Callable[[Any], Any]] = {}
+    for name in rows[0]:
+        if isinstance(table.c[name].type, JSON):
+            written[name] = json.dumps
+        elif isinstance(table.c[name].type, PackedText) and not postgres:
+            written[name] = packed
+    values = (tuple((row | {name: how(row[name]) for name, how in written.items()}).values()) for row in rows)
+    if not postgres:  # SQLAlchemy would look at each value
         marks = ", ".join("?" * len(rows[0]))
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", list(values))
         return

@@ -1,8 +1,8 @@
-"""Cells of a table as values: numbers and days, by what most cells of their column are.
+"""Read the cells of a table as numbers and dates, by what most cells of their column are.
 
-A column is read in one convention. `1,234` is a thousand in one table and a little more than one in
-another: the column decides, then the other columns of the table, then the English convention, and a
-note says which.
+A column is read in one convention. `1,234` is a thousand in one table and a little more than one in another:
+the column decides, then the other columns of the table, then the English convention. In the last case a note
+says so.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Value = int | float | str | None
 Mark = Literal[".", ","]
 
 SHARE = 0.8
-"""Share of the filled cells of a column that decides what the column is."""
+"""A column has the kind of at least this share of its filled cells."""
 _SAMPLE = 60
-"""Filled cells that are looked at before all of them are."""
+"""Filled cells that are read first, to skip columns of another kind."""
 _DECIDING = 2_000
-"""Cells with a point or a comma by which the convention of a column is decided."""
+"""Most cells with a point or a comma from which the convention of a column is found."""
 _DIGITS = 15
-"""Digits of a number that a double holds; longer ones are names."""
+"""Digits that a double can store exactly; a longer number is a name."""
 _EMPTY = {"", "-", "–", "—", "−", "."}
 _CURRENCY = (
     r"(?:US|C|A|NZ|R)?\$|[€£¥₹₩₽₺₫₴₦]|"
@@ -57,10 +57,10 @@ class ColumnValues(NamedTuple):
     Attributes:
         kind: what most of its cells are.
         values: one for each cell, None for one that is empty or of another kind.
-        units: the unit of each value, where they differ; else none.
-        unit: the one that all values have, or "".
+        units: the unit of each value if the units differ, else empty.
+        unit: the unit that all values have, or "".
         odd: filled cells of another kind, by their row.
-        note: what a reader of the values has to know, as a sentence, or "".
+        note: a sentence that a reader of the values must know, or "".
     """
 
     kind: Kind
@@ -73,14 +73,14 @@ class ColumnValues(NamedTuple):
 
 @dataclass(slots=True)
 class Convention:
-    """What columns of a table say of each other: the decimal mark, and whether the day comes first."""
+    """The convention of a table, as its clear columns show it: decimal mark, and order of day and month."""
 
     marks: Counter[Mark] = field(default_factory=Counter)
     day_first: bool | None = None
 
 
 def read_columns(columns: Sequence[Sequence[str]]) -> list[ColumnValues]:
-    """Return the columns of a table as values; one that is sure of its convention decides for the others."""
+    """Return the columns of a table as values; a column with a clear convention decides for the others."""
     convention = Convention()
     for cells in columns:
         _learn(cells, convention)
@@ -92,121 +92,164 @@ def read_column(cells: Sequence[str], convention: Convention) -> ColumnValues:
     filled = [cell for cell in cells if cell not in _EMPTY]
     sample = filled[:_SAMPLE]
     for read in (_as_days, _as_numbers):
-        if _most(sample, read(sample, convention)[0]):
-            found = read(cells, convention)
-            if _most(filled, found[0]):
-                return _made(cells, *found)
+        if not _are_most(sample, read(sample, convention)[0]):
+            continue
+        values, kind, note = read(cells, convention)
+        if _are_most(filled, values):
+            return _column(cells, values, kind, note)
     return ColumnValues("text", [cell or None for cell in cells], [], "", [], _unclear(sample))
 
 
 def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
-    """Return the value of a cell, its unit, and whether that is a currency or percent; None if it is none."""
+    """Return the value of a cell, its unit, and whether that is money or percent; None if no number."""
     if _PLAIN.fullmatch(cell) and ("." not in cell or mark == ".") and len(cell) <= _DIGITS:
-        return float(cell) if "." in cell else int(cell), "", False
-    m = _CELL.fullmatch(cell if cell.isascii() else _SPACES.sub(" ", cell))
-    if m is None or bool(m["open"]) != bool(m["close"]) or (m["before"] and m["unit"] and m["unit"] != "%"):
+        return _value(cell), "", False
+    match = _CELL.fullmatch(cell if cell.isascii() else _SPACES.sub(" ", cell))
+    if match is None or bool(match["open"]) != bool(match["close"]):
         return None
-    digits = m["digits"].strip()
+    if match["before"] and match["unit"] not in (None, "", "%"):
+        return None
+    digits = match["digits"].strip()
     if not _FORMS[mark].fullmatch(digits):
         return None
-    plain = re.sub(r"[,'’ ]" if mark == "." else r"[.'’ ]", "", digits).replace(",", ".")
+    grouping = r"[,'’ ]" if mark == "." else r"[.'’ ]"
+    plain = re.sub(grouping, "", digits).replace(",", ".")
     whole = plain.partition(".")[0]
     if len(plain.replace(".", "")) > _DIGITS or (len(whole) > 1 and whole[0] == "0"):
         return None  # the number of an account, a postcode
-    value = float(plain) if "." in plain else int(plain)
-    below = bool(m["open"]) or any(
-        m[sign] in ("-", "−", "–") for sign in ("sign", "inner", "after") if m[sign]
-    )
-    unit = m["before"] or m["unit"] or ""
-    return -value if below else value, unit, bool(_MONEY.fullmatch(unit)) or unit == "%"
+    value = _value(plain)
+    unit = match["before"] or match["unit"] or ""
+    is_money = bool(_MONEY.fullmatch(unit)) or unit == "%"
+    return (-value if _is_negative(match) else value), unit, is_money
+
+
+def _value(plain: str) -> float | int:
+    return float(plain) if "." in plain else int(plain)
+
+
+def _is_negative(match: re.Match[str]) -> bool:
+    if match["open"]:
+        return True
+    return any(match[place] in ("-", "−", "–") for place in ("sign", "inner", "after"))
 
 
 def _as_numbers(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[Value, str]], Kind, str]:
     mark, note = _mark(cells, convention)
     found = [as_number(cell, mark) for cell in cells]
-    units = {f[1] for f in found if f is not None}
+    units: set[str] = set()
+    has_name = False
+    for number in found:
+        if number is not None:
+            units.add(number[1])
+            has_name = has_name or (bool(number[1]) and not number[2])
     # 10A, 11B: names of flats are no amounts in amperes.
-    named = {f[1] for f in found if f is not None and f[1] and not f[2]}
-    if named and len(units) > 1:
-        found = [None if f is None or f[1] else f for f in found]
-    kind: Kind = "real" if any(isinstance(f[0], float) for f in found if f is not None) else "integer"
-    return [(None, "") if f is None else (f[0], f[1]) for f in found], kind, note
+    only_plain = has_name and len(units) > 1
+    kind: Kind = "integer"
+    values: list[tuple[Value, str]] = []
+    for number in found:
+        if number is None or (only_plain and number[1]):
+            values.append((None, ""))
+            continue
+        values.append((number[0], number[1]))
+        if isinstance(number[0], float):
+            kind = "real"
+    return values, kind, note
 
 
 def _as_days(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[Value, str]], Kind, str]:
-    first = _day_first(cells)
-    first = convention.day_first if first is None else first
-    return [(as_day(cell, first), "") for cell in cells], "date", ""
+    day_first = _day_first(cells)
+    if day_first is None:
+        day_first = convention.day_first
+    return [(as_day(cell, day_first), "") for cell in cells], "date", ""
 
 
 def as_day(cell: str, day_first: bool | None) -> str | None:
-    """Return a day as `YYYY-MM-DD`, with the time that the cell states; None if it is none, or not clear."""
-    if m := _ISO.fullmatch(cell):
-        return m[1] + (f" {m[2]}" if m[2] else "") if day(m[1]) else None
-    if m := _SLASHED.fullmatch(cell):
-        one, two = int(m[1]), int(m[3])
-        first = True if m[2] == "." else day_first
+    """Return a day as `YYYY-MM-DD` with the time of the cell; None if it is no day, or not clear."""
+    iso = _ISO.fullmatch(cell)
+    if iso:
+        return _stamp(iso[1], iso[2])
+    slashed = _SLASHED.fullmatch(cell)
+    if slashed:
+        first = True if slashed[2] == "." else day_first
         if first is None:
             return None
+        one, two = int(slashed[1]), int(slashed[3])
         of_month, month = (one, two) if first else (two, one)
-        made = f"{m[4]}-{month:02}-{of_month:02}"
-        return made + (f" {m[5]}" if m[5] else "") if day(made) else None
+        return _stamp(f"{slashed[4]}-{month:02}-{of_month:02}", slashed[5])
     if len(cell) > 30 or not names_day(cell):
         return None
     found = day(cell)
     return None if found is None else found.isoformat()
 
 
-def _made(cells: Sequence[str], found: list[tuple[Value, str]], kind: Kind, note: str) -> ColumnValues:
+def _stamp(date: str, time: str | None) -> str | None:
+    """Return a date with its time, None if there is no such day."""
+    if not day(date):
+        return None
+    return f"{date} {time}" if time else date
+
+
+def _column(cells: Sequence[str], found: list[tuple[Value, str]], kind: Kind, note: str) -> ColumnValues:
+    odd: list[int] = []
+    units: set[str] = set()
+    for n, (value, unit) in enumerate(found):
+        if value is not None:
+            units.add(unit)
+        elif cells[n] not in _EMPTY:
+            odd.append(n)
     values = [value for value, _ in found]
-    odd = [
-        n
-        for n, (cell, value) in enumerate(zip(cells, values, strict=True))
-        if value is None and cell not in _EMPTY
-    ]
-    units = {unit for value, unit in found if value is not None}
-    several = len(units) > 1
-    return ColumnValues(
-        kind, values, [u for _, u in found] if several else [], "" if several else "".join(units), odd, note
-    )
+    if len(units) > 1:
+        return ColumnValues(kind, values, [unit for _, unit in found], "", odd, note)
+    return ColumnValues(kind, values, [], "".join(units), odd, note)
 
 
-def _most(filled: Sequence[str], found: Sequence[tuple[Value, str]]) -> bool:
-    held = sum(value is not None for value, _ in found)
-    return bool(held) and held >= SHARE * len(filled)
+def _are_most(filled: Sequence[str], found: Sequence[tuple[Value, str]]) -> bool:
+    """Return whether enough of the filled cells have a value of a kind."""
+    count = 0
+    for value, _ in found:
+        count += value is not None
+    return count > 0 and count >= SHARE * len(filled)
 
 
 def _learn(cells: Sequence[str], convention: Convention) -> None:
-    """Note what a column is sure of."""
+    """Add to the convention what a column shows clearly."""
     sample = [cell for cell in cells if cell not in _EMPTY][: 4 * _SAMPLE]
-    point, comma = (sum(as_number(cell, mark) is not None for cell in sample) for mark in (".", ","))
+    point, comma = _count(sample, "."), _count(sample, ",")
     if point != comma and max(point, comma) >= SHARE * len(sample):
         convention.marks["." if point > comma else ","] += 1
     if convention.day_first is None:
         convention.day_first = _day_first(cells)
 
 
+def _count(cells: Sequence[str], mark: Mark) -> int:
+    """Return how many cells are numbers with a decimal mark."""
+    count = 0
+    for cell in cells:
+        count += as_number(cell, mark) is not None
+    return count
+
+
 def _mark(cells: Sequence[str], convention: Convention) -> tuple[Mark, str]:
-    """Return the decimal mark of a column, and a note where nothing decides it."""
+    """Return the decimal mark of a column, and a note if nothing decides it."""
     cells = [cell for cell in cells if "." in cell or "," in cell][:_DECIDING]
-    point, comma = ([as_number(cell, mark) for cell in cells] for mark in (".", ","))
-    held = [sum(f is not None for f in found) for found in (point, comma)]
-    if held[0] != held[1]:
-        return ("." if held[0] > held[1] else ","), ""
-    votes = convention.marks
-    if votes["."] != votes[","]:
-        return ("." if votes["."] > votes[","] else ","), ""
-    pairs = zip(cells, point, comma, strict=True)
-    unclear = next(((cell, a[0]) for cell, a, b in pairs if a and b and a[0] != b[0]), None)
-    return ".", "" if unclear is None else f"“{unclear[0]}” is read as {unclear[1]:,}"
+    point, comma = _count(cells, "."), _count(cells, ",")
+    if point == comma:
+        point, comma = convention.marks["."], convention.marks[","]
+    if point != comma:
+        return ("." if point > comma else ","), ""
+    for cell in cells:
+        with_point, with_comma = as_number(cell, "."), as_number(cell, ",")
+        if with_point and with_comma and with_point[0] != with_comma[0]:
+            return ".", f"“{cell}” is read as {with_point[0]:,}"
+    return ".", ""
 
 
 def _day_first(cells: Sequence[str]) -> bool | None:
-    """Tell whether days come before months in a column, by a number that is no month; None if none is."""
+    """Return whether days come before months in a column, by a number above 12; None if there is none."""
     for cell in cells:
-        m = _SLASHED.fullmatch(cell)
-        if m and (int(m[1]) > 12) != (int(m[3]) > 12):
-            return int(m[1]) > 12
+        match = _SLASHED.fullmatch(cell)
+        if match and (int(match[1]) > 12) != (int(match[3]) > 12):
+            return int(match[1]) > 12
     return None
 
 

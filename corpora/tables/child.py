@@ -75,7 +75,7 @@ def loaded(request: dict[str, Any], parts: Any) -> sqlite3.Connection:
 
 
 def guard(connection: sqlite3.Connection, table: str, deadline: float) -> list[str]:
-    """Let a connection run nothing but a SELECT over a table, until a time; return where refusals are noted."""
+    """Restrict a connection to one SELECT over a table, until a time; return the list of refusals."""
     refusals: list[str] = []
 
     def allowed(action: int, one: str | None, two: str | None, base: str | None, _inner: str | None) -> int:

@@ -33,7 +33,7 @@ _PART = 1_000
 
 
 async def library_table(library: Library, within: Collection[str] = ()) -> tuple[KeptTable, list[bytes]]:
-    """Return the files of a library as a table and its packed rows; of `within`, source ids, if there are any."""
+    """Return the files of a library as a table and its packed rows; `within` limits them by source id."""
     rows = await asyncio.to_thread(_rows, library, within)
     table = KeptTable(NAME, COLUMNS, "", len(rows))
     return table, [] if len(rows) > MOST_ROWS else [packed(part) for part in in_parts(rows, _PART)]

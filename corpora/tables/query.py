@@ -27,7 +27,7 @@ _MEMORY_MB = 1_024
 _SECONDS = 5.0
 """Seconds that a statement may take, reading the table not counted."""
 _LOADING = 20.0
-"""Seconds that reading a table may take besides."""
+"""Seconds that reading a table may take in addition."""
 _CHILD = Path(__file__).with_name("child.py")
 _ALLOWED = "write one SELECT over the columns that are listed"
 

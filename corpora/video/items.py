@@ -47,6 +47,8 @@ def items_of(source: str, file: str, recording: Recording, first: int = 0) -> li
         if len(inside) > 1 or any(start > span[0] or end < span[1] for start, end, _ in inside):
             meta["chapters"] = _chapters(inside)
         frames = [f for f in recording.frames if span[0] <= f.time < span[1]]
+        if not text.strip() and not frames:
+            continue  # nothing to read or to see
         if frames:
             meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
         out.append(

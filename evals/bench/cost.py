@@ -94,9 +94,9 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case "auto_rag":
             # Each turn holds the rounds before it, and is asked for again where it repeats a query.
             again = SAID + method.turn_passages * PASSAGE
-            turns = range(1 + context.max_hops + context.max_recalls)
+            turns = range(1 + context.max_hops + context.method.recalls)
             talk = [min(asked + method.turn_tokens, asked + n * again) + frames for n in turns]
-            calls += [*talk, *(size + SAID for size in talk), *[asked] * context.max_recalls]
+            calls += [*talk, *(size + SAID for size in talk), *[asked] * context.method.recalls]
         case "video_rag":
             calls[0] += HEADED * method.chunk_tokens
             calls += [asked]

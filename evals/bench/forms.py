@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragweave.components.choices import options_of
 from ragweave.corpora.types import LABELS
 from ragweave.evals.answers import Question, question_of
 from ragweave.evals.bench.corpora import named_files, qrels_of, read_passages, recorded, texts
+from ragweave.evals.bench.options import options_of
 from ragweave.evals.data import listed, read_jsonl
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions

@@ -10,26 +10,26 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from langgraph.runtime import Runtime
-
 from ragweave.components import method
 from ragweave.components.context import Context
-from ragweave.components.evidence import Route
 from ragweave.components.indexing import at_indexing
+from ragweave.components.route import Routed, labels
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.types import CORPORA
+from ragweave.corpora.types import CORPORA, Label
 from ragweave.evals.answers import AnswerVerdict, ask_all
 from ragweave.evals.bench.forms import FormBundle
 from ragweave.evals.bench.tables import Arm, Paper, Set
 from ragweave.evals.metrics import exact_match, ndcg_at, recall_at, rouge_l, token_f1
 from ragweave.evals.mixed import prepare
 from ragweave.evals.off import check_off
+from ragweave.evals.routes import CHOICES, Choose, with_route
 from ragweave.evals.runner import Runner
-from ragweave.graphs.base import Builder, new_graph
+from ragweave.graphs.base import Builder
 from ragweave.graphs.run import GRAPHS
+from ragweave.models.settings import model_settings
 from ragweave.nodes.run import NodeRun
-from ragweave.nodes.state import State, Update
+from ragweave.nodes.state import State
 
 SEED = 0
 
@@ -90,19 +90,35 @@ async def _library(sets: Sequence[BenchSet], work: Path) -> str:
 
 def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) -> Context:
     """Return the knobs of an arm over a set; what the caller sets wins."""
-    preset = {"preset": arm.preset.format(preset=asked.set.preset)} if arm.preset else {}
-    short = {"answer_form": "short"} if {"em", "f1"} & {*asked.set.metrics} else {}
-    knobs = {
-        **short,
-        **arm.knobs,
-        **more,
-        "method": {**arm.knobs.get("method", {}), **more.get("method", {})},
-    }
+    preset = {"preset": arm.preset} if arm.preset else {}
+    layers = [_changed(asked) if arm.preset else {}, arm.knobs, more]
+    knobs: dict[str, Any] = {}
+    method: dict[str, Any] = {"answer": _form_of(asked)}
+    for layer in layers:
+        knobs |= layer
+        method |= layer.get("method", {})
+    knobs["method"] = method
     if mode == "extractive":
         # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
         named = Context(**preset, **knobs)
         knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
     return Context(**preset, **knobs, library=asked.library or "default", mode=mode)
+
+
+def _changed(asked: BenchSet) -> dict[str, Any]:
+    """Return the knobs that the paper changed for a set; its thresholds belong to its own evaluator alone."""
+    changed = dict(asked.set.paper)
+    if not model_settings().evaluator:
+        method = changed.get("method", {})
+        changed["method"] = {k: v for k, v in method.items() if k not in ("upper", "lower")}
+    return changed
+
+
+def _form_of(asked: BenchSet) -> str:
+    """Return the form in which a set scores answers: a letter if its questions state options."""
+    if any(question.letter for question in asked.bundle.questions):
+        return "letter"
+    return "words" if {"em", "f1"} & {*asked.set.metrics} else "sentences"
 
 
 def graph_of(arm: Arm, context: Context) -> str:
@@ -118,17 +134,12 @@ async def ask(
     base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
     library = await open_library(asked.library)
     held = [c for c in CORPORA if (await library.counts()).get(c)]
-    labels = (
-        {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions}
-        if arm.route
-        else {}
-    )
+    given = {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions}
 
     def build() -> Builder:
-        builder = base()
-        if labels:
-            builder.nodes["route"] = new_graph(route=_fixed(labels)).nodes["route"]
-        return builder
+        if not arm.route:
+            return base()
+        return with_route(base(), CHOICES.get(arm.route) or _given(given))
 
     of = {"arm": arm.model_dump(), "set": asked.set.model_dump(), "seed": seed, "library": asked.library}
     outcomes = await ask_all(
@@ -153,17 +164,13 @@ def _label(route: str, asked: BenchSet, id: str, held: Sequence[str], seed: int)
     return own if route in ("oracle", "own") else route
 
 
-def _fixed(labels: Mapping[str, str]) -> Callable[..., Any]:
-    """Return a node that routes each question to the label that is given for it."""
+def _given(given: Mapping[str, str]) -> Choose:
+    """Return a choice of the label that is given for each question."""
 
-    async def route(state: State, runtime: Runtime[Context]) -> Update:
-        run = NodeRun("route", state, runtime)
-        run.by = "bench"
-        label: Any = labels[str(state["messages"][-1].content)]
-        row: Route = {"hop": run.hop, "corpora": [label], "confidence": {}, "by": "bench", "why": "given"}
-        return run.done(str(label), routes=[row])
+    def choose(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
+        return Routed(labels([given[str(state["messages"][-1].content)]]), {}, "given")
 
-    return route
+    return choose
 
 
 async def _keys(library: Library, ids: set[str], name: str, gold: set[str]) -> dict[str, str]:

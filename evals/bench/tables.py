@@ -21,8 +21,9 @@ class _Data(BaseModel):
 class Arm(_Data):
     """One row of a table: a graph or a preset, with the knobs over it.
 
-    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`, or a
-    label. `off` names what is left out of the graph (`ragweave.evals.off`).
+    `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`,
+    `every` (all corpora as one pool), `modality` (the head without granularity), or a label. `off` names what
+    is left out of the graph (`ragweave.evals.off`).
     """
 
     graph: str = ""
@@ -34,12 +35,15 @@ class Arm(_Data):
 
 
 class Set(_Data):
-    """A set of a table: its metrics, the label of its questions, and what stands for `{preset}` in its arms."""
+    """A set of a table: its metrics, the label of its questions, and knobs that the paper changed for it.
+
+    `paper` holds those knobs. They apply to the arms that run the paper's preset.
+    """
 
     name: str = ""
     metrics: tuple[str, ...] = ()
     corpus: str = "paragraph"
-    preset: str = ""
+    paper: dict[str, Any] = Field(default_factory=dict)
     column: str = ""
     apart: bool = False
 

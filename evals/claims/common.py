@@ -34,12 +34,15 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Report:
+class ClaimReport:
     """What a claim prints, its figures under flat keys, and what draws its plot."""
 
     text: str
     figures: dict[str, float]
     draw: Callable[[Path], None] = field(repr=False)
+
+
+Report = ClaimReport
 
 
 def read_rows(name: str) -> list[Row]:
@@ -163,4 +166,4 @@ def bars(axis: Axes, series: Mapping[str, Sequence[float]], names: Sequence[str]
         axis.barh(places, values, height * 0.92, label=label)
     axis.set_yticks(range(len(names)), list(names)[::-1])
     axis.set_xlim(0, most)
-    axis.legend(loc="lower right", fontsize="small")
+    axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2, fontsize="small")

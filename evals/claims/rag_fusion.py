@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragweave.evals.claims.common import Given, KeptChat, Report, bars, drawing, read_rows, save
+from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, bars, drawing, read_rows, save
+from ragweave.evals.sets import folder_of
 
 if TYPE_CHECKING:
     from ragweave.components.evidence import Evidence, RankedList
     from ragweave.nodes.state import State
 
 QUESTIONS, REWRITES = "rag_fusion_questions", "rag_fusion_rewrites"
-FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
 ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
@@ -189,7 +189,7 @@ async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     model = rewriting()
     places: dict[str, list[int]] = {}
     for name in LIBRARIES:
-        await index([FOLDER / name / "library"], name)
+        await index([folder_of(name) / "library"], name)
         library, context = (
             await open_library(name),
             Context(library=name, mode="llm", top_k=10, recency="off"),
@@ -210,7 +210,7 @@ def within(places: Sequence[int], most: int) -> list[float]:
     return [float(0 < at <= most) for at in places]
 
 
-def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]]) -> Report:
+def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]]) -> ClaimReport:
     """Return the table and the intervals."""
     from ragweave.evals.bootstrap import paired
 
@@ -232,7 +232,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     figures: dict[str, float] = {}
     for arm, (four_of, ten_of) in shares.items():
         figures |= {f"{arm}, first 4": round(four_of, 4), f"{arm}, first 10": round(ten_of, 4)}
-    return Report("\n".join(lines), figures, lambda path: draw(shares, path))
+    return ClaimReport("\n".join(lines), figures, lambda path: draw(shares, path))
 
 
 def _held(questions: Sequence[dict[str, Any]]) -> str:
@@ -254,7 +254,7 @@ def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
     save(figure, path)
 
 
-async def claim(given: Given) -> Report:
+async def claim(given: Given) -> ClaimReport:
     """Search all questions again with the kept rewrites, and report."""
     questions = read_rows(QUESTIONS)
     return report(await measure(questions), questions)

@@ -20,9 +20,9 @@ import numpy as np
 
 from ragweave.corpora.types import CORPORA, LABELS, Corpus
 from ragweave.evals.claims.common import (
+    ClaimReport,
     Given,
     KeptChat,
-    Report,
     bars,
     drawing,
     gain,
@@ -124,8 +124,8 @@ def gap(questions: Sequence[Mapping[str, Any]], lists: Sequence[Lists]) -> dict[
     return out
 
 
-async def claim(given: Given) -> Report:
-    """Report from the kept lists, measured again first if public data are given."""
+async def claim(given: Given) -> ClaimReport:
+    """ClaimReport from the kept lists, measured again first if public data are given."""
     questions = read_rows(f"{NAME}_questions")
     if given.data is not None:
         write_rows(f"{NAME}_lists", await measure(questions, given.data, given.work))
@@ -134,7 +134,7 @@ async def claim(given: Given) -> Report:
 
 def report(
     questions: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], labels: Labels
-) -> Report:
+) -> ClaimReport:
     """Return the tables of gap, routers and granularity, and what draws them."""
     head, kept = rows[0], {row["id"]: row for row in rows[1:]}
     lists = [kept[q["id"]]["lists"] for q in questions]
@@ -155,11 +155,17 @@ def report(
     counts = ", ".join(f"{head['items'][name]} {name}" for name in CORPORA)
     text = [f"{len(questions)} questions over a library of {counts}; encoder {head['encoder']}", ""]
     text += [_gap_table(of_gap, head["items"]), "", _routed_table(questions, found, chosen)]
-    text += ["", _intervals(questions, found), "", _finer_table(finer)]
+    text += [
+        "",
+        _intervals(questions, found),
+        *_where_right(questions, found, chosen),
+        "",
+        _finer_table(finer),
+    ]
     figures = {
         f"{name}, R@{k}": float(np.mean(hits(found[name], questions, k))) for name in found for k in (1, 5)
     }
-    return Report("\n".join(text), figures, lambda path: draw(of_gap, questions, found, finer, path))
+    return ClaimReport("\n".join(text), figures, lambda path: draw(of_gap, questions, found, finer, path))
 
 
 def _gap_table(of_gap: Mapping[str, Mapping[str, float]], items: Mapping[str, int]) -> str:
@@ -196,7 +202,24 @@ def _intervals(questions: Sequence[Mapping[str, Any]], found: Mapping[str, Seque
     for name in (*ROUTERS, ORACLE, PRODUCT):
         pairs = [gain(hits(found[ONE], questions, k), hits(found[name], questions, k)) for k in (1, 5)]
         lines.append(f"{name} - {ONE}: {pairs[0]}, {pairs[1]}")
+    even = np.mean(hits(found[ONE], questions, 5)) / np.mean(hits(found[ORACLE], questions, 5))
+    lines.append(f"one corpus breaks even with {ONE} if {even:.2f} of the questions are routed right (R@5)")
     return "\n".join(lines)
+
+
+def _where_right(
+    questions: Sequence[Mapping[str, Any]],
+    found: Mapping[str, Sequence[Sequence[str]]],
+    chosen: Mapping[str, Sequence[float]],
+) -> list[str]:
+    """Say what a router gains on the questions that it routes right, which only the gold corpus can tell."""
+    lines = []
+    for name in ROUTERS:
+        mine = [n for n, right in enumerate(chosen[name]) if right]
+        asked = [questions[n] for n in mine]
+        one, routed = (hits([found[arm][n] for n in mine], asked, 5) for arm in (ONE, name))
+        lines.append(f"on the {len(mine)} that the {name} routes right, R@5: {gain(one, routed)}")
+    return lines
 
 
 Finer = dict[str, dict[str, dict[str, list[float]]]]

@@ -14,7 +14,7 @@ from ragweave.evals.report import table
 RECORD = "video_rag_verdicts"
 
 
-class Verdict(NamedTuple):
+class PairVerdict(NamedTuple):
     """Who won on each aspect: 1 where the whole did; `first` says that its answer was shown first."""
 
     question: str
@@ -24,23 +24,23 @@ class Verdict(NamedTuple):
     won: dict[str, float]
 
 
-def verdicts() -> list[Verdict]:
+def verdicts() -> list[PairVerdict]:
     """Return the kept verdicts."""
     found = []
     for row in read_rows(RECORD):
         whole = "1" if row["first"] else "2"
         won = {aspect: float(side == whole) for aspect, side in zip(ASPECTS, row["winners"], strict=True)}
-        found.append(Verdict(row["question"], row["over"], row["judge"], row["first"], won))
+        found.append(PairVerdict(row["question"], row["over"], row["judge"], row["first"], won))
     return found
 
 
-def _by_question(rows: list[Verdict], aspect: str) -> list[float]:
+def _by_question(rows: list[PairVerdict], aspect: str) -> list[float]:
     """Return the mean of the verdicts on each question."""
     names = dict.fromkeys(row.question for row in rows)
     return [float(np.mean([r.won[aspect] for r in rows if r.question == name])) for name in names]
 
 
-def shares(found: list[Verdict]) -> dict[str, dict[str, Interval]]:
+def shares(found: list[PairVerdict]) -> dict[str, dict[str, Interval]]:
     """Return by rival and aspect the share of verdicts that the whole wins, its interval over questions."""
     out: dict[str, dict[str, Interval]] = {}
     for over in dict.fromkeys(row.over for row in found):
@@ -49,7 +49,7 @@ def shares(found: list[Verdict]) -> dict[str, dict[str, Interval]]:
     return out
 
 
-def shown(found: list[Verdict]) -> str:
+def shown(found: list[PairVerdict]) -> str:
     """Return the table of verdicts, and how far judges and orders agree."""
     of = shares(found)
     rows = [
@@ -61,7 +61,7 @@ def shown(found: list[Verdict]) -> str:
     return f"{text}\n{len(found)} verdicts; {_agree(found)}"
 
 
-def _agree(found: list[Verdict]) -> str:
+def _agree(found: list[PairVerdict]) -> str:
     by = {(r.question, r.over, r.judge, r.first): r.won["overall"] for r in found}
     orders = [by[q, o, j, True] == by[q, o, j, False] for q, o, j, first in by if first]
     judges = [by[q, o, 1, f] == by[q, o, 2, f] for q, o, j, f in by if j == 1]

@@ -1,7 +1,7 @@
 """Two hours of recordings with an entity graph and captions, both from kept replies of a played model.
 
 Six lectures are films of slides with their narration as subtitles; two episodes of a podcast are transcripts
-alone, and more to be told apart. OCR is off, so that what is seen comes from captions alone.
+alone, so that there is more to search. OCR is off, so that what is seen comes from captions alone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def key_of(kind: str, text: str) -> str:
     return hashlib.sha256(f"{kind}\0{' '.join(text.split())}".encode()).hexdigest()[:16]
 
 
-class Kept:
+class KeptIndexing:
     """Kept replies by key; what has none is noted in a folder, with its pictures."""
 
     def __init__(self, replies: Mapping[str, str], missing: Path) -> None:
@@ -54,7 +54,7 @@ class Kept:
         return None
 
     def models(self, frames: bool) -> Models:
-        """Return what indexing asks; without frames nobody describes them."""
+        """Return what indexing asks; without `frames` no model describes any."""
 
         async def caption(images: Sequence[bytes], context: str, language: str) -> str | None:
             return self.reply("caption", context, images)
@@ -92,8 +92,9 @@ async def prepared(data: Path, work: Path, frames: bool) -> Library:
         InputError: replies are missing; they are listed in the work folder.
     """
     rows = read_rows(REPLIES)
-    kept = Kept({row["key"]: row["reply"] for row in rows}, work / "missing")
-    digest = hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:10]
+    kept = KeptIndexing({row["key"]: row["reply"] for row in rows}, work / "missing")
+    read = [row for row in rows if row["kind"] in ("caption", "entities")]
+    digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:10]
     name = f"recordings-{'frames' if frames else 'heard'}-{digest}"
     folder = work / "recordings"
     os.environ["RAGWEAVE_OCR"], os.environ["RAGWEAVE_ENTITIES"] = "off", "llm"

@@ -4,20 +4,24 @@ The recordings, their entity graph and their captions are those of `video_librar
 stretch of seconds: twenty on what is said, and twenty on what a slide shows, written from the words on slides
 before there was any caption. A clip among the first 1 or 5 that meets the stretch is right. The record
 video_rag_clips.jsonl keeps what each arm found; with a folder of public data it is measured again.
+
+Eight open questions are answered by a played writer, whose prompts and replies are kept, from the six best
+items of an arm, and two played judges compare the answers (`video_judged`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ragweave.evals.claims import video_judged
 from ragweave.evals.claims.common import (
+    ClaimReport,
     Given,
-    Report,
+    KeptChat,
     bars,
     drawing,
     gain,
@@ -27,6 +31,10 @@ from ragweave.evals.claims.common import (
     write_rows,
 )
 from ragweave.evals.report import table
+from ragweave.models.errors import InputError
+
+if TYPE_CHECKING:
+    from ragweave.corpora.store.library import Library
 
 NAME = "video_rag"
 KEPT = 10
@@ -36,7 +44,7 @@ PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "loo
 KINDS = ("said", "shown")
 
 
-class Arm(NamedTuple):
+class VideoArm(NamedTuple):
     """Whether the library has captions, and the settings of a run."""
 
     frames: bool
@@ -48,14 +56,18 @@ def _channels(*names: str) -> dict[str, Any]:
 
 
 ARMS = {
-    WHOLE: Arm(True, _channels("chunk", "entity", "visual")),
-    "without graph": Arm(True, _channels("chunk", "visual")),
-    "without frames": Arm(False, _channels("chunk", "entity")),
-    PLAIN: Arm(False, _channels("chunk")),
-    "graph alone": Arm(True, _channels("entity")),
-    "our default, frames": Arm(True, {"look": "off"}),
-    "our default, no frames": Arm(False, {"look": "off"}),
+    WHOLE: VideoArm(True, _channels("chunk", "entity", "visual")),
+    "without graph": VideoArm(True, _channels("chunk", "visual")),
+    "without frames": VideoArm(False, _channels("chunk", "entity")),
+    PLAIN: VideoArm(False, _channels("chunk")),
+    "graph alone": VideoArm(True, _channels("entity")),
+    "our default, frames": VideoArm(True, {"look": "off"}),
+    "our default, no frames": VideoArm(False, {"look": "off"}),
 }
+JUDGED = tuple(ARMS)[:4]
+"""Arms whose answers are compared."""
+ITEMS = 6
+"""Items that a writer is shown."""
 Clip = tuple[str, float, float]
 """Recording, first and last second."""
 
@@ -75,31 +87,37 @@ def marks(
     return [right(kept[q["id"]]["found"][arm], kept[q["id"]]["gold"], k) for q in questions]
 
 
-async def claim(given: Given) -> Report:
-    """Report from the kept clips and verdicts; the clips are measured again first if public data are given."""
-    questions = read_rows(f"{NAME}_questions")
+async def claim(given: Given) -> ClaimReport:
+    """ClaimReport from the kept clips and verdicts; the clips are measured again first if public data are given."""
+    asked = read_rows(f"{NAME}_questions")
+    questions = [q for q in asked if q["kind"] in KINDS]
     if given.data is not None:
-        write_rows(f"{NAME}_clips", await measure(questions, given.data, given.work))
+        from ragweave.evals.claims.video_library import prepared
+
+        libraries = {frames: await prepared(given.data, given.work, frames) for frames in (True, False)}
+        write_rows(f"{NAME}_clips", await measure(questions, given.data, libraries))
+        texts = [q["question"] for q in asked if q["kind"] == "open"]
+        write_rows(f"{NAME}_answers", await answers(texts, libraries))
     return report(questions, read_rows(f"{NAME}_clips"), video_judged.verdicts())
 
 
 def report(
     questions: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
-    verdicts: list[video_judged.Verdict],
-) -> Report:
+    verdicts: list[video_judged.PairVerdict],
+) -> ClaimReport:
     """Return the table of right seconds, the verdicts, and what draws them."""
     head, kept = rows[0], {row["id"]: row for row in rows[1:]}
     lines = [head["library"], "", _seconds(questions, kept), ""]
     lines.append("difference with its 95 % interval (paired bootstrap), first 1 and first 5")
-    for name in list(ARMS)[1:4]:
+    for name in JUDGED[1:]:
         pairs = [gain(*(marks(questions, kept, a, k) for a in (name, WHOLE))) for k in (1, 5)]
         lines.append(f"{WHOLE} - {name}: {pairs[0]}, {pairs[1]}")
     lines += ["", video_judged.shown(verdicts)]
     figures = {
         f"{arm}, first {k}": float(np.mean(marks(questions, kept, arm, k))) for arm in ARMS for k in (1, 5)
     }
-    return Report("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+    return ClaimReport("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
 
 
 def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
@@ -117,7 +135,7 @@ def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[
 def draw(
     questions: Sequence[Mapping[str, Any]],
     kept: Mapping[str, Mapping[str, Any]],
-    verdicts: list[video_judged.Verdict],
+    verdicts: list[video_judged.PairVerdict],
     path: Path,
 ) -> None:
     """Draw right seconds by kind of question, and the share of verdicts that the whole wins."""
@@ -136,12 +154,13 @@ def draw(
     save(figure, path)
 
 
-async def measure(questions: Sequence[Mapping[str, Any]], data: Path, work: Path) -> list[dict[str, Any]]:
-    """Index the recordings with and without captions, and return the clips of each arm for each question."""
+async def measure(
+    questions: Sequence[Mapping[str, Any]], data: Path, libraries: Mapping[bool, Library]
+) -> list[dict[str, Any]]:
+    """Return a row on the recordings, then one a question: its gold seconds and the clips of each arm."""
     from ragweave.evals.claims.lectures import placed
-    from ragweave.evals.claims.video_library import EPISODES, prepared
+    from ragweave.evals.claims.video_library import EPISODES
 
-    libraries = {frames: await prepared(data, work, frames) for frames in (True, False)}
     places = placed(data / "slide_lectures_swc")
     lengths: dict[str, float] = {}
     for name, _, end in places.values():
@@ -155,6 +174,34 @@ async def measure(questions: Sequence[Mapping[str, Any]], data: Path, work: Path
         for arm, (frames, knobs) in ARMS.items():
             found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
         out.append({"id": q["id"], "gold": [places[slide] for slide in q["slides"]], "found": found})
+    return out
+
+
+async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -> list[dict[str, str]]:
+    """Return what the kept replies of a writer answer to each open question, by arm.
+
+    Raises:
+        InputError: a prompt has no kept reply.
+    """
+    from ragweave.components.context import Context
+    from ragweave.evals.claims.video_library import REPLIES
+    from ragweave.graphs.video_rag import graph
+    from ragweave.models.chat import override
+
+    model = KeptChat(kept={row["key"]: row["reply"] for row in read_rows(REPLIES) if row["kind"] == "chat"})
+    out = []
+    for question in questions:
+        for arm in JUDGED:
+            frames, knobs = ARMS[arm]
+            more = {"mode": "llm", "check_by": "off", "top_k": ITEMS, "library": libraries[frames].name}
+            sent: Any = {"messages": [("human", question)]}
+            with override(writer=model):
+                state = await graph.ainvoke(sent, context=Context.model_validate({**knobs, **more}))
+            if model.missing:
+                keys = ", ".join(row["key"] for row in model.missing)
+                raise InputError(f"no reply is kept for the prompts {keys}", f"add them to {REPLIES}.jsonl")
+            text = str(state["messages"][-1].text)
+            out.append({"question": question, "arm": arm, "answer": text})
     return out
 
 

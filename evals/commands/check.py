@@ -11,12 +11,13 @@ from ragweave.evals.commands.common import WORK, JsonOut, Work, report, run
 
 
 def check(
-    folder: Annotated[
-        Path | None,
+    name: Annotated[
+        str,
         typer.Option(
-            "--set", help="Folder with library/ and questions.jsonl (id, question, answers); empty: written."
+            "--set",
+            help="A set of benchmarks/sets, or a folder with library/ and questions.jsonl; empty: written.",
         ),
-    ] = None,
+    ] = "",
     answers: Annotated[
         Path | None,
         typer.Option("--answers", help="Kept answers (id, answer, cited); empty: sentences of the library."),
@@ -50,6 +51,7 @@ def check(
     from ragweave.corpora.ingest.run import index
     from ragweave.evals.check import CheckedSet, OpinionBy, cases, checked, measured, read, write, written
     from ragweave.evals.corpus import use_home
+    from ragweave.evals.sets import folder_of
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
 
@@ -64,11 +66,12 @@ def check(
     use_home(work.resolve() / "home")
 
     async def measure() -> CheckedSet:
-        if folder is None:
+        if not name:
             return await checked(written(), cast("OpinionBy", opinion))
-        name = f"check-{folder.resolve().name}"
-        await index([folder / "library"], name)
-        held = await cases(folder, name, answers, right, planted, each)
+        folder = folder_of(name)
+        library = f"check-{folder.name}"
+        await index([folder / "library"], library)
+        held = await cases(folder, library, answers, right, planted, each)
         return await checked(held, cast("OpinionBy", opinion))
 
     found = run(measure())

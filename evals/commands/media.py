@@ -45,7 +45,7 @@ def images(
             book, asked = astronomy(data, folder)
             library, plain = (
                 await indexed(book, "images-astronomy"),
-                context.model_copy(update={"rerank": False}),
+                context.with_method(fusion="scores"),
             )
             flat.update(await measure(library, asked, context, "astronomy"))
             flat.update(await measure(library, asked, plain, "astronomy_fused"))

@@ -19,21 +19,21 @@ def of(given: Any, **begun: Any) -> Context:
 
 @pytest.mark.parametrize("given", [None, {}, Context()])
 def test_what_a_run_leaves_out_is_as_its_turn_began(given: Any) -> None:
-    begun = {"library": "house", "corpora": ("clip",), "preset": "crag-paper", "method": {"pool": 9}}
+    begun = {"library": "house", "corpora": ("clip",), "preset": "crag-paper", "method": {"recalls": 9}}
     assert of(given, **begun) == Context(**begun)
 
 
 def test_what_a_run_says_holds_also_where_it_is_the_default_and_within_the_method() -> None:
     found = of(
-        {"library": "default", "method": {"pool": 50}},
+        {"library": "default", "method": {"recalls": 0}},
         library="house",
         top_k=2,
-        method={"pool": 9, "turn_passages": 3},
+        method={"recalls": 9, "turn_passages": 3},
     )
-    assert (found.library, found.top_k, found.method.pool, found.method.turn_passages) == (
+    assert (found.library, found.top_k, found.method.recalls, found.method.turn_passages) == (
         "default",
         2,
-        50,
+        0,
         3,
     )
 

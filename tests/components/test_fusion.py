@@ -102,6 +102,6 @@ def test_dense_fusion_mixes_text_and_picture_by_their_cosines() -> None:
 
 def test_ranks_of_the_seed_count_from_zero() -> None:
     lists = [found("dense", "ab", [0.8, 0.2]), found("dense", "ba", [0.8, 0.2], "other")]
-    assert dict(
-        fused(lists, "asked", Context(preset="rag-fusion-seed", method={"pool": 2}))
-    ) == pytest.approx(dict.fromkeys("ab", 1 / 60 + 1 / 61))
+    assert dict(fused(lists, "asked", Context(preset="rag-fusion-seed"))) == pytest.approx(
+        dict.fromkeys("ab", 1 / 60)
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragweave.components.passages import best_sentence, distinct, evidence_of, headed
-from ragweave.corpora.types import Item
+from ragweave.corpora.types import Item, Locator, Span
 
 
 def places(*files: str) -> list[Any]:
@@ -114,3 +114,19 @@ def test_the_sentence_is_quoted_that_holds_the_figure_and_not_one_of_more_words(
     effect = "The net effect on our gross margin was 2.4% and 2.6% in the third quarter of 2024."
     fact = "Our margins were 74.0%."
     assert best_sentence(told, f"{effect} {fact}") == fact
+
+
+def test_what_is_shown_of_a_clip_bears_the_seconds_of_its_words() -> None:
+    spans = (
+        Span(0, 12, time=(167.0, 171.5)),
+        Span(13, 27, time=(171.5, 176.0)),
+        Span(29, 35, time=(150.0, 180.0)),
+    )
+    meta: dict[str, object] = {"parts": {"transcript": [0, 27], "screen": [29, 35]}}
+    place: Locator = {"kind": "time", "file": "/talk.mp4", "start": 150.0, "end": 180.0, "doubtful": True}
+    clip = Item(
+        "c", "clip", "s", "Talk", "Rye is sown. In late autumn\n\nSowing", place, spans=spans, meta=meta
+    )
+    shown = evidence_of(clip, "When is rye sown?", 1, 1.0, 1.0)["locator"]
+    assert (shown["start"], shown["end"]) == (167.0, 176.0)
+    assert shown["doubtful"]

@@ -16,6 +16,7 @@ from ragweave.components.context import Context
 from ragweave.components.generation_input import GenerationInput
 from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, quotes, write
 from ragweave.components.phrases import FEW, NOTHING
+from ragweave.corpora.store.document_names import NamedDocument
 from ragweave.corpora.types import Item, Span
 from ragweave.models.tables import heads_above
 
@@ -202,6 +203,9 @@ class Shelf:
         return [i for i in beside if (i.source, i.corpus) == (own.source, own.corpus)]
 
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
+        return {}
+
+    def leads(self, query: str) -> dict[NamedDocument, float]:
         return {}
 
 

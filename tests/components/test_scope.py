@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragweave.app.api import aask
+from ragweave.components.context import Context
+from ragweave.components.run_context import RunContext, TurnState, searched_within
 from ragweave.components.scope import Scope, at_moment, clips_within, named_scope
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.store.rows import Source
 from ragweave.corpora.video.places import named_in, seconds, window_of
+from ragweave.models.meter import Limits, Meter
 from ragweave.models.text import clock
 
 TITLES = [
@@ -112,3 +117,24 @@ async def test_a_moment_of_a_named_recording_is_quoted_although_it_shares_no_wor
     assert "Remark 10 of Module 3 - talk" in answer.text.replace("**", "")
     assert first.locator["start"] <= 105 and first.locator["end"] >= 95
     assert not any(f"Remark {n} " in answer.text for n in range(8))
+
+
+async def test_the_sources_are_read_once_in_a_run_that_names_recordings(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    sources = Library.sources
+
+    async def counted(self: Library) -> list[Source]:
+        read.append(self.name)
+        return await sources(self)
+
+    monkeypatch.setattr(Library, "sources", counted)
+    turn = TurnState(Meter(Limits()), library)
+    context = Context(videos=("teaser", "no such film"))
+    runs = [RunContext("retrieve", context, turn) for _ in range(4)]
+    found = await asyncio.gather(*map(searched_within, runs))
+    assert len(read) == 1 and len({scope.titles for scope in found if scope}) == 1
+    assert all("no such film" in run.notes[0] for run in runs)
+    other = RunContext("retrieve", Context(videos=("Module 2 - lecture",)), turn)
+    assert await searched_within(other) != found[0] and len(read) == 2

@@ -18,3 +18,33 @@ def test_limits_have_bounds(monkeypatch, name, value):
     monkeypatch.setenv(f"RAGWEAVE_{name}", value)
     with pytest.raises(ValidationError):
         CorporaSettings()
+
+
+def test_an_address_of_a_cluster_says_what_each_actor_takes():
+    assert CorporaSettings(ray="auto").ray_shares == (1.0, 0.0)
+    settings = CorporaSettings(ray="head:6379?cpus=2&gpus=0.25")
+    assert (settings.ray_address, settings.ray_shares) == ("head:6379", (2.0, 0.25))
+
+
+def test_an_address_of_a_chroma_server_names_its_tenant_and_database():
+    assert CorporaSettings(chroma_url="http://c:8000/").chroma == (
+        "http://c:8000",
+        "default_tenant",
+        "default_database",
+    )
+    settings = CorporaSettings(chroma_url="http://c:8000?tenant=us&database=notes")
+    assert settings.chroma == ("http://c:8000", "us", "notes")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"ray": "auto?cpus=0"},
+        {"ray": "auto?gpus=many"},
+        {"ray": "auto?cpu=1"},
+        {"chroma_url": "http://c?tenants=a"},
+    ],
+)
+def test_an_address_that_says_something_else_is_refused(given):
+    with pytest.raises(ValidationError):
+        CorporaSettings(**given)

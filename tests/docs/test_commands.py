@@ -20,7 +20,7 @@ RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
 ALONE = {*"index ask search show sources library graph export doctor keys".split()}
 """Commands that need no server, no model, no data set and no other machine."""
 ELSEWHERE = re.compile(
-    r"--ray|--web|--preset|--video|--choice|--loader slack|--sheet|--film|video_rag|--set"
+    r"--ray|--web|--preset|--source|--loader slack|--sheet|--film|video_rag|--set"
     r" (?!corpora|sentences)"
     r"|\$|revoke|library copy|keys (?:edit|rotate|give|logout)"
 )

@@ -73,7 +73,7 @@ async def test_doubtful_sentence_is_shown_and_marked_and_strict_withholds_it(pla
     answer: Answer = (await ask(play(reason=said)))["answer"]
     assert [s.support for s in answer.sentences] == ["verified", "unverified"]
     assert answer.text.endswith("copper. [2] (not found in the sources)")
-    strict: Answer = (await ask(play(reason=said), strict=True))["answer"]
+    strict: Answer = (await ask(play(reason=said), check_by="strict"))["answer"]
     assert [s.text for s in strict.sentences] == ["It was opened in 1931."]
     assert strict.dropped == 1
 
@@ -123,7 +123,7 @@ async def test_strict_drops_a_sentence_without_support_before_anybody_sees_it(pl
     with override(writer=model):
         stream = graph.astream(
             {"messages": [("human", QUESTION)]},
-            context=Context(strict=True),
+            context=Context(check_by="strict"),
             stream_mode=["messages", "values"],
             version="v2",
         )
@@ -150,7 +150,9 @@ async def test_recalled_passage_is_flagged_and_never_cited(play: Any) -> None:
         recall="The mayor of Pell is Jonna Reef.",
         generate="The mayor of Pell is Jonna Reef [1].",
     )
-    answer: Answer = (await ask(model, "Who is the mayor of Pell?", max_hops=1, max_recalls=1))["answer"]
+    answer: Answer = (await ask(model, "Who is the mayor of Pell?", max_hops=1, method={"recalls": 1}))[
+        "answer"
+    ]
     assert answer.sentences[0].support == "model"
     assert answer.citations == ()
 

@@ -110,7 +110,7 @@ async def test_rounds_then_recalls_are_spent_and_an_answer_still_comes(play: Any
         recall=lambda messages: "Ada Ostrander was fond of rollers.",
         generate=FOUNDED,
     )
-    state = await ask(model, max_hops=2, max_recalls=2)
+    state = await ask(model, max_hops=2, recalls=2)
     assert [h["corpora"] for h in state["hops"]] == [["paragraph"], ["paragraph"], ["model"], ["model"]]
     assert not state["answer"].abstained
     assert all(c.origin != "model" for c in state["answer"].citations)
@@ -172,7 +172,7 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
         )
         knobs = {
             "max_hops": dice.randint(0, 4),
-            "max_recalls": dice.randint(0, 2),
+            "recalls": dice.randint(0, 2),
             "max_model_calls": dice.choice([0, 1, 3, 40]),
             "max_tokens": dice.choice([0, 0, 900, 5000]),
             "turn_tokens": dice.choice([1000, 6000]),
@@ -187,7 +187,7 @@ async def test_random_conversations_all_end_within_their_budget_in_a_stated_way(
         assert answer.sentences or (answer.abstained and answer.why), case
         assert answer.text, case
         assert len(searched) <= knobs["max_hops"], case
-        assert sum(h["corpora"] == ["model"] for h in state.get("hops", [])) <= knobs["max_recalls"], case
+        assert sum(h["corpora"] == ["model"] for h in state.get("hops", [])) <= knobs["recalls"], case
         assert answer.model_calls <= knobs["max_model_calls"], case
         assert len(model.calls) <= knobs["max_model_calls"], case
         assert all(c.origin != "model" for c in answer.citations), case

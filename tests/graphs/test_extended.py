@@ -14,7 +14,6 @@ from langgraph.graph import END, START
 
 from ragweave.components.context import Context
 from ragweave.graphs.agent import DECISIONS, VERDICTS, judged
-from ragweave.graphs.agent import build as build_agent
 from ragweave.graphs.base import Builder, new_graph
 from ragweave.graphs.crag import build as build_crag
 from ragweave.models.chat import override
@@ -123,7 +122,7 @@ async def test_a_node_in_between_is_written_as_contributing_shows(monkeypatch: p
     (code,) = re.findall(r"```python\n(\"\"\"Tell how many passages.*?)```", page, re.S)
     made: dict[str, Any] = {}
     exec(code, made)
-    builder = build_agent()
+    builder = build_crag()
     builder.add_node("tally", made["tally"])
     builder.edges.discard(("fuse", "grade"))
     builder.path("fuse", "tally", "grade")

@@ -12,10 +12,11 @@ from ragweave.components.answer import Answer
 from ragweave.components.context import Context
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
+from ragweave.evals.sets import folder_of
 from ragweave.models.tables import heads_above
 
 ROOT = Path(__file__).parents[2]
-SETS = (ROOT / "benchmarks" / "canalboat", ROOT / "benchmarks" / "campsite")
+SETS = ("canalboat", "campsite")
 PLAIN = (".txt", ".csv")
 """Files whose lines are read as they are."""
 
@@ -29,7 +30,7 @@ async def answers_over(folder: Path) -> list[Answer]:
 
 async def test_no_quote_holds_words_of_another_place_than_the_cited_one(home: Path) -> None:
     seen = on_lines = 0
-    for folder in SETS:
+    for folder in map(folder_of, SETS):
         for answer in await answers_over(folder):
             library = await open_library(folder.name)
             items = await library.items([c.id for c in answer.citations])

@@ -11,6 +11,7 @@ from langgraph.types import Command
 
 from ragweave.components.context import Context
 from ragweave.graphs.run import GRAPHS, build_agent
+from ragweave.models import router
 from ragweave.tests.support.library import build_library
 from ragweave.tests.support.talks import TALK, vtt
 
@@ -43,11 +44,16 @@ def read(state: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("kind", [dict, Context])
 @pytest.mark.parametrize("name", ["agent", "crag"])
 async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_that_it_began_in(
-    name: str, kind: Any
+    name: str, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(router, "predict", lambda question: {"paragraph": 1.0})
     agent = build_agent(name, checkpointer=InMemorySaver())
     context = kind(
-        web="ask", library="other", mode="extractive", route_by="hard", method={"upper": 1.0, "lower": 1.0}
+        web="ask",
+        library="other",
+        mode="extractive",
+        route_by="ensemble",
+        method={"upper": 1.0, "lower": 1.0},
     )
     asked = await agent.ainvoke({"question": UNKNOWN}, CONFIG, context=context)
     assert asked["__interrupt__"][0].value["action"] == "search_web"
@@ -60,7 +66,7 @@ async def test_a_run_that_is_resumed_without_its_context_goes_on_in_the_library_
 @pytest.mark.parametrize("name", [*GRAPHS])
 async def test_every_step_of_every_graph_goes_on_as_the_turn_was_asked(name: str) -> None:
     agent = build_agent(name, checkpointer=InMemorySaver())
-    context: Any = {"library": "other", "mode": "extractive", "top_k": 2, "method": {"pool": 7}}
+    context: Any = {"library": "other", "mode": "extractive", "top_k": 2, "method": {"turn_passages": 7}}
     whole = await agent.ainvoke(OPENED, {"configurable": {"thread_id": "whole"}}, context=context)
     state: Any = await agent.ainvoke(OPENED, CONFIG, context=context, interrupt_after="*")
     while (await agent.aget_state(CONFIG)).next:

@@ -27,10 +27,10 @@ PLAIN = ("crag", "rag_fusion", "auto_rag", "universal_rag")
 @pytest.mark.parametrize(
     ("question", "knobs", "within"),
     [
-        ("What is said about the moon?", {"videos": ("bread",)}, ("bread", 0, 60)),
+        ("What is said about the moon?", {"sources": ("bread",)}, ("bread", 0, 60)),
         ("What is said about the comet?", {"from_time": 60, "to_time": 70}, ("comet", 60, 70)),
         ("What is said about the comet between 1:00 and 1:10?", {}, ("comet", 60, 70)),
-        ("What is said about the comet?", {"videos": ("bread",), "to_time": 5}, ("bread", 0, 5)),
+        ("What is said about the comet?", {"sources": ("bread",), "to_time": 5}, ("bread", 0, 5)),
     ],
 )
 async def test_every_graph_stays_within_the_recording_and_the_time_range(

@@ -29,7 +29,7 @@ async def test_an_answer_cites_the_recording_and_the_seconds_of_its_sentence(rec
 
 
 async def test_a_recording_that_is_not_there_is_told(recordings: Path) -> None:
-    answer = await ask("Who found the comet?", Context(mode="extractive", videos=("lecture.mp4",)))
+    answer = await ask("Who found the comet?", Context(mode="extractive", sources=("lecture.mp4",)))
     assert answer.abstained
     assert any("lecture.mp4" in n and "comet.vtt" in n for n in answer.notes)
 

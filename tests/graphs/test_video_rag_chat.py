@@ -93,13 +93,6 @@ async def test_a_time_outside_the_evidence_is_not_verified(recordings: Path) -> 
     assert [s.support for s in state["answer"].sentences] == ["contradicted"]
 
 
-async def test_a_multiple_choice_ends_after_two_unreadable_replies(recordings: Path) -> None:
-    model = script(choose="I would rather not say.")
-    state = await written(model, look="off", choices=("Boris Pell", "Ada Ostrander"))
-    assert state["answer"].kind == "quotes" and "Ada Ostrander" in state["answer"].text
-    assert sum("multiple-choice" in c.prompt for c in model.calls) == 2
-
-
 async def test_a_writer_reads_the_chunks_around_the_nearest_clip_where_the_preset_asks_for_them(
     recordings: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

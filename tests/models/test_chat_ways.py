@@ -94,6 +94,12 @@ REFUSALS: dict[str, tuple[str, Answer]] = {
             lambda b: "stream_options" in b, 400, {"error": {"message": "Unknown field: stream_options"}}
         ),
     ),
+    "the system role, in other words": (
+        "system",
+        refusing(
+            lambda b: "system" in roles(b), 400, {"message": "Only user and assistant roles are supported!"}
+        ),
+    ),
     "the system role": (
         "system",
         refusing(lambda b: "system" in roles(b), 400, {"message": "System role not supported"}),

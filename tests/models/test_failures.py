@@ -102,6 +102,8 @@ def test_what_breaks_off_is_asked_for_again_and_what_the_client_tried_or_a_silen
 
 
 TOO_LONG = [
+    "Range of input length should be [1, 30720]",
+    "Prompt 超长",
     "This model's maximum context length is 4096 tokens",
     "The input token count (1048990) exceeds the maximum number of tokens allowed (1048576).",
     "Input is too long for requested model.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragweave.models.thoughts import ThoughtReader, answer_in
@@ -45,12 +45,25 @@ DRESSES = {
     "unused tokens": f"<unused94>thought\n{THOUGHT}<unused95>{ANSWER}",
     "words in place of tags": f"Here is my thought process:\n{THOUGHT}\nHere is my response:\n{ANSWER}",
     "prose before a tag of answers": f"{THOUGHT}\n<answer>{ANSWER}</answer>",
+    "a folded block": f"<details>\n<summary>Thought for 3 seconds</summary>\n{THOUGHT}\n</details>\n\n{ANSWER}",
+    "a folded block with a type": (
+        f'<details type="reasoning" done="true">\n<summary>Thinking</summary>\n> {THOUGHT}\n</details>\n{ANSWER}'
+    ),
+    "a block of code": f"```thinking\n{THOUGHT}\n```\n{ANSWER}",
+    "a heading": f"## Reasoning\nDocument [1] says 1804, no wait.\n\n## Answer\n{ANSWER}",
+    "a label": f"**Thinking:**\nDocument [1] says 1804, no wait.\n\n**Answer:**\n{ANSWER}",
+    "a label in another language": f"**Überlegung:**\nDocument [1] says 1804, no wait.\n\n**Antwort:** {ANSWER}",
+    "spaces in tags": f"< think >{THOUGHT}</ think >{ANSWER}",
+    "a tag that says it ends": f"<think>{THOUGHT}<end_think>{ANSWER}",
+    "a thought that is empty": f"<think/>{ANSWER}",
+    "a token before the answer": f"{THOUGHT}<|final|>{ANSWER}",
     "no closing tag": f"<think>{THOUGHT}<answer>{ANSWER}</answer>",
 }
 DEBRIS = {
     "answer tags": f"<answer>{ANSWER}</answer>",
     "an end token": f"{ANSWER}<|im_end|>",
     "an end tag": f"{ANSWER}</s>",
+    "a byte": f"{ANSWER}<0x0A>",
     "wide bars": f"<｜Assistant｜>{ANSWER}<｜end▁of▁sentence｜>",
     "a role": f"<|start_header_id|>assistant<|end_header_id|>\n\n{ANSWER}<|eot_id|>",
     "a turn": f"<start_of_turn>model\n{ANSWER}<end_of_turn>",
@@ -60,6 +73,10 @@ DEBRIS = {
     ),
 }
 PLAIN = [
+    "## Reasoning\nThe lamp was lit in 1874 [1].",
+    "Thinking is hard [1].\nAnswer: no [2].",
+    "```python\nx = 1\n```\nAs shown [1].",
+    "<details>\n<summary>The lamp</summary>\nLit in 1874 [1].\n</details>",
     "Use `</think>` to close it, and `<|im_end|>` to end [1].",
     "```xml\n<plan>\n</plan>\n```\nAs shown [1].",
     "a < b and c > d, so List<String> holds [2].",
@@ -129,6 +146,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example("```<think></think><think>", 1, False)
 @given(st.lists(PIECES, max_size=14).map("".join), st.integers(1, 9), st.booleans())
 def test_how_a_reply_is_cut_into_parts_changes_nothing(reply: str, width: int, holds: bool) -> None:
     whole, cut = ThoughtReader(holds), ThoughtReader(holds)

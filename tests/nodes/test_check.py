@@ -55,7 +55,7 @@ async def test_sentences_that_wait_are_judged_in_one_call_and_marked(runtime: An
 
 async def test_a_strict_answer_withholds_what_is_not_verified_and_says_so(runtime: Any, shelf: Any) -> None:
     with override(writer=ScriptedChat()):
-        update = await check(waiting("It has two lenses.", SWAPPED), runtime(strict=True))
+        update = await check(waiting("It has two lenses.", SWAPPED), runtime(check_by="strict"))
     answer = update["answer"]
     assert ([s.text for s in answer.sentences], answer.dropped) == (["It has two lenses."], 1)
     assert any("withheld" in note for note in answer.notes)

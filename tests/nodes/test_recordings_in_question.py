@@ -41,8 +41,7 @@ async def test_recordings_that_are_not_in_question_are_searched_like_any_other_c
     ("share", "question", "knobs"),
     [
         (0.3, QUESTION, {}),
-        (0.1, QUESTION, {"route_by": "unified"}),
-        (0.1, QUESTION, {"videos": ("comet.vtt",)}),
+        (0.1, QUESTION, {"sources": ("comet.vtt",)}),
         (0.1, QUESTION, {"from_time": 1.0}),
         (0.1, "What is said in comet.vtt about the tail?", {}),
     ],

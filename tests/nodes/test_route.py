@@ -84,7 +84,7 @@ async def routed(query: str, hop: int = 1, **context: Any) -> tuple[dict[str, An
 
 async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None:
     says(none=0.5, video=0.3, image=0.18, paragraph=0.02, document=0.0, clip=0.0)
-    row, notes = await routed("what is on the poster", route_by="hard")
+    row, notes = await routed("what is on the poster", form="universal-rag")
     assert row["corpora"] == ["image"]
     assert row["confidence"] == {"paragraph": 0.1, "document": 0.0, "image": 0.9}
     assert row["by"] == "local" and not notes
@@ -146,22 +146,15 @@ async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -
     assert "nothing in its video corpus" in notes[0]
 
 
-async def test_unified_searches_every_corpus_that_is_there() -> None:
-    row, _ = await routed("What colour is the valve?", route_by="unified")
-    assert (row["corpora"], row["by"]) == (["paragraph", "document", "image"], "unified")
-
-
 @pytest.mark.parametrize(
     ("question", "by", "corpora"),
     [
         ("What colour is the valve above the boiler?", "local", EVERYTHING),
         ("What colour is the valve on the photo?", "local", EVERYTHING),
-        ("What colour is the valve on the photo?", "hard", ["image"]),
-        ("What colour is the valve above the boiler?", "hard", ["image"]),
         ("Which photo does the report mention?", "local", EVERYTHING),
     ],
 )
-async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing(
+async def test_a_library_of_several_media_is_searched_whole(
     says: Any, question: str, by: Any, corpora: list[str]
 ) -> None:
     says(paragraph=0.02, document=0.02, image=0.96)
@@ -174,7 +167,9 @@ async def test_a_library_of_several_media_is_searched_whole_but_for_hard_routing
     )
 
 
-@pytest.mark.parametrize(("by", "corpora"), [("llm", ["document", "paragraph"]), ("hard", ["document"])])
+@pytest.mark.parametrize(
+    ("by", "corpora"), [("llm", ["document", "paragraph"]), ("ensemble", ["document", "paragraph"])]
+)
 async def test_a_further_query_searches_every_granularity_of_what_is_chosen(
     says: Any, by: Any, corpora: list[str]
 ) -> None:
@@ -205,17 +200,11 @@ async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     )
 
 
-async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modality(says: Any) -> None:
-    says(paragraph=0.05, document=0.9, image=0.05)
-    row, _ = await routed("compare both reports", route_by="hard", granularity="modality")
-    assert set(row["corpora"]) == {"paragraph", "document"}
-
-
 @pytest.mark.parametrize(
     ("by", "probabilities", "corpora"),
     [
-        ("hard", {"paragraph": 0.5, "image": 0.4, "none": 0.1}, ["paragraph"]),
-        ("hard", {"none": 0.5, "paragraph": 0.3, "image": 0.2}, ["none"]),
+        ("local", {"paragraph": 0.5, "image": 0.4, "none": 0.1}, ["paragraph"]),
+        ("local", {"none": 0.5, "paragraph": 0.3, "image": 0.2}, ["none"]),
         ("checkpoint", {"paragraph": 0.5, "image": 0.4, "none": 0.1}, ["paragraph"]),
         ("llm", {"document": 0.5, "image": 0.5}, ["document"]),
     ],

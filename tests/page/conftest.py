@@ -88,7 +88,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "RAGWEAVE_CHAT_URL": model.base_url,
             "RAGWEAVE_CHAT_KEY": "none",
             "RAGWEAVE_CHAT_CACHE": "false",
-            "RAGWEAVE_MODE": "extractive",
+            "RAGWEAVE_KNOBS": "mode=extractive",
             "RAGWEAVE_WEB_FOLDER": str(web),
             "PYTHONUNBUFFERED": "1",
         }

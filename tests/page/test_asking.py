@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,6 +159,26 @@ def test_a_pasted_picture_goes_with_the_question_and_stays_with_it(window: Any, 
     page.get_by_role("button", name="Ask again").first.click()
     expect(page.locator(".turn.over")).to_have_count(2, timeout=30_000)
     assert "1874" in page.locator(".answer").nth(1).inner_text()
+
+
+def test_a_file_is_asked_in_its_conversation_until_it_is_removed(
+    window: Any, ask: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "kiln.md"
+    file.write_text("# The kiln\n\nThe kiln of Rook was fired in 1911 by Rosa.\n", encoding="utf-8")
+    page = window()
+    page.set_input_files("#asked-files", str(file))
+    page.get_by_text("kiln.md").first.wait_for()
+    ask(page, "Who fired the kiln of Rook?")
+    page.get_by_text("in 1911 by").first.wait_for()
+    page.reload()
+    chip = page.locator(".composer .chosen")
+    chip.wait_for()
+    chip.get_by_role("button").click()
+    chip.wait_for(state="detached")
+    page.reload()
+    page.get_by_text("in 1911 by").first.wait_for()
+    assert page.locator(".composer .chosen").count() == 0
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,23 @@ def test_a_web_page_is_an_address_that_only_the_reader_opens(kept: Any) -> None:
     assert link.get_attribute("rel") == "noopener noreferrer"
     assert link.get_attribute("href") == "https://pumps.example/a?b=1#c"
     assert panel.locator("iframe, img").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("title", "file", "place"),
+    [
+        ("Harbour rules · Dogs", "harbour-rules.md", "Leads"),
+        ("notes.txt", "notes.txt", "Leads"),
+        ("港口规则", "港口规则.md", "Leads"),
+        ("The harbour", "harbour-rules.md", "harbour-rules.md, Leads"),
+    ],
+)
+def test_a_file_that_is_called_as_its_title_is_named_once_on_a_card(
+    window: Any, title: str, file: str, place: str
+) -> None:
+    heading = [*title.split(" · "), "Leads"]
+    shown = window().evaluate(
+        "async ([base, title, locator]) => (await import(base)).placeBeside(title, locator)",
+        ["/static/js/words.js", title, {"file": file, "heading": heading, "line": 3}],
+    )
+    assert shown == place

@@ -136,7 +136,7 @@ async def test_langserve_reads_it_as_well(client: httpx.AsyncClient, name: str) 
 
 
 async def test_langserve_says_what_it_cannot_read(client: httpx.AsyncClient) -> None:
-    part = {"type": "file", "file": {"file_id": "x"}}
+    part = {"type": "file", "file": {}}
     told = await client.post("/langserve/agent/invoke", json={"input": {"messages": [asked(WHO, part)]}})
     assert "content was not sent" in "".join(told.json()["output"]["notes"])
 
@@ -155,8 +155,9 @@ async def test_a_model_is_shown_the_file_and_told_its_name(client: httpx.AsyncCl
 
 
 ODD: dict[str, tuple[dict[str, Any], str]] = {
-    "only named": ({"type": "file", "file": {"file_id": "file-1"}}, "content was not sent"),
-    "by address": ({"type": "input_file", "file_url": "http://127.0.0.1/x"}, "content was not sent"),
+    "only a name": ({"type": "file", "file": {"filename": "a.md"}}, "content was not sent"),
+    "an unknown id": ({"type": "file", "file": {"file_id": "file-1"}}, "no file 'file-1' is kept here"),
+    "by address": ({"type": "input_file", "file_url": "http://127.0.0.1/x"}, "does not read the web"),
     "no Base64": ({"type": "file", "file": {"filename": "a.md", "file_data": "%%%"}}, "not Base64"),
     "a recording": (
         {

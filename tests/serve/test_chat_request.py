@@ -49,7 +49,7 @@ ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
         [
             {
                 "role": "user",
-                "content": [{"type": "text", "text": QUESTION}, {"type": "file", "file": {"file_id": "f"}}],
+                "content": [{"type": "text", "text": QUESTION}, {"type": "file", "file": {}}],
             }
         ],
         "a file whose content was not sent (index it into the library",

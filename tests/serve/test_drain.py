@@ -103,7 +103,7 @@ async def asked_at_each_door(
             task.cancel()
 
 
-BY_MODEL = {"RAGWEAVE_MODE": "llm", "RAGWEAVE_GRAPH": "crag"}
+BY_MODEL = {"RAGWEAVE_KNOBS": "mode=llm graph=crag"}
 
 
 @pytest.mark.parametrize(

@@ -64,11 +64,14 @@ async def case(tmp_path: Path, home: Path) -> AsyncIterator[SimpleNamespace]:
             values = "(:thread, 1, 1, :jpeg)"
             sent(db, f"INSERT INTO pictures VALUES {values}", thread=events[0]["thread"], jpeg=b"picture")
         file = {"files": ("x.md", b"# X\n\nA note.\n")}
+        sent_file = {"file": ("y.md", f"# Y\n\n{CANARY}2\n".encode())}
+        kept = (await their.post("/v1/files", data={"purpose": "user_data"}, files=sent_file)).json()["id"]
         uploaded = await their.post("/api/upload", data={"library": "vault"}, files=file)
         foreign = SimpleNamespace(
             **{"library": vault.id, "name": "vault", "source": first["id"], "item": found["id"]},
             **{"thread": events[0]["thread"], "run": events[0]["run"], "job": uploaded.json()["job"]},
             media=f"{first['id']}/page-1.png",
+            kept=kept,
         )
         yield SimpleNamespace(mine=my, theirs=their, foreign=foreign)
 
@@ -119,6 +122,10 @@ def requests(f: SimpleNamespace) -> list[tuple[str, str, dict[str, Any]]]:
         ("POST", "/api/ask", {"json": {**ask, "thread": f.thread}}),
         ("POST", "/api/ask", {"json": {**ask, "thread": f.thread, "library": "mine"}}),
         ("POST", "/api/ask", {"json": {**ask, "library": "mine", "context": {"library": f.name}}}),
+        ("POST", "/api/ask", {"json": {**ask, "library": "mine", "files": [f.kept]}}),
+        ("GET", f"/v1/files/{f.kept}", {}),
+        ("GET", f"/v1/files/{f.kept}/content", {}),
+        ("DELETE", f"/v1/files/{f.kept}", {}),
         ("GET", f"/api/runs/{f.run}", {}),
         ("GET", f"/api/runs/{f.run}/events", {}),
         ("POST", f"/api/runs/{f.run}/cancel", {"json": {}}),
@@ -196,6 +203,8 @@ def _renamed(value: Any) -> Any:
 
 
 async def test_what_is_listed_is_ones_own(case: SimpleNamespace) -> None:
+    own = await case.mine.get("/v1/files")
+    assert own.json()["data"] == []
     for path in ("/api/libraries", "/api/threads", "/api/jobs", "/v1/models", "/api/me", "/api/graphs"):
         answer = await case.mine.get(path)
         assert answer.status_code == 200 and "vault" not in answer.text, path
@@ -203,17 +212,19 @@ async def test_what_is_listed_is_ones_own(case: SimpleNamespace) -> None:
 
 def test_the_matrix_names_every_endpoint_that_takes_an_id(app: FastAPI) -> None:
     """A new endpoint fails here until it stands in the matrix."""
-    names = ("library", "name", "source", "item", "thread", "run", "job")
+    names = ("library", "name", "source", "item", "thread", "run", "job", "kept")
     f = SimpleNamespace(**{name: f"{{{name}}}" for name in names}, media="{source}/{file}")
     asked = {
         (method, re.sub(r"\{[^}]*\}", "{}", re.sub(r"/(page|turns|pictures)/1\b", r"/\1/{}", path)))
         for method, path, _ in requests(f)
     }
     public = "/ /open/{library}/{id} /favicon.ico /sw.js /healthz /readyz /api/login /api/logout"
-    harmless = "/api/me /api/graphs /api/context /api/libraries /api/jobs /v1/models /metrics"
+    harmless = "/api/me /api/graphs /api/context /api/libraries /api/jobs /v1/models /v1/files /metrics"
     for route in _routes(app):
         for method in route.methods or ():
             if route.path in public.split() or (route.path in harmless.split() and method == "GET"):
+                continue
+            if (method, route.path) == ("POST", "/v1/files"):  # it names nothing
                 continue
             path = re.sub(r"\{[^}]*\}", "{}", route.path)
             path = path.replace("/v1/models/{}", "/v1/models/agent@{}").replace(

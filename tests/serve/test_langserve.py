@@ -131,7 +131,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[Context]:
 @pytest.fixture
 async def otherwise(notes: Any, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a server whose own defaults are not those of a run."""
-    for name, value in {"LIBRARY": "tea room", "WEB": "auto", "MODE": "extractive"}.items():
+    for name, value in {"LIBRARY": "tea room", "KNOBS": "web=auto mode=extractive"}.items():
         monkeypatch.setenv(f"RAGWEAVE_{name}", value)
     run_settings.cache_clear()
     async with in_process(create_app(ServeSettings())) as client:

@@ -99,7 +99,11 @@ async def test_what_cannot_be_asked_is_refused_in_the_standards_form(
             400,
             "no message of the user",
         ),
-        ({"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "x"}]}]}, 400, "a file"),
+        (
+            {"input": [{"role": "user", "content": [{"type": "input_file", "file_id": "x"}]}]},
+            400,
+            "files and no",
+        ),
         ({"input": []}, 422, "Input: "),
         ({"text": {"format": "json"}}, 422, "Text"),
         ({"model": "nothing"}, 404, "does not exist"),

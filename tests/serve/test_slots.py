@@ -66,6 +66,39 @@ async def test_a_crowd_is_let_in_while_the_loop_keeps_up_and_not_all_at_once_whi
     crowd.cancel()
 
 
+async def test_an_answer_that_appears_stands_back_for_a_first_sentence_while_the_loop_is_late() -> None:
+    slots, order = Slots(64, 60), list[str]()
+    slots.take()
+    slots.take()
+    going_on = asyncio.create_task(slots.appears())
+    await asyncio.sleep(0)
+    for _ in range(10):
+        await asyncio.sleep(0)
+        time.sleep(0.03)  # noqa: ASYNC251 (the loop is to be late)
+        assert not going_on.done() and slots.silent == 1
+    await waiters(slots, "ab", order)
+    slots.give()
+    slots.give()
+    slots.give()
+    await asyncio.wait_for(going_on, 1)
+    slots.give(appeared=True)
+    assert (slots.taken, slots.silent) == (0, 0)
+
+
+async def test_an_answer_goes_on_while_the_loop_keeps_up_and_after_a_while_in_any_case(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slots = Slots(64, 60)
+    slots.take()
+    slots.take()
+    await asyncio.wait_for(slots.appears(), 1)
+    monkeypatch.setattr("ragweave.serve.slots._LATE", -1.0)
+    monkeypatch.setattr("ragweave.serve.slots._BACK", 0.05)
+    slots.take()
+    await asyncio.wait_for(slots.appears(), 1)
+    assert slots.silent == 1
+
+
 async def test_who_waits_hears_of_its_place_and_of_each_that_it_moves_up() -> None:
     slots, order, places = full(1), list[str](), dict[str, list[int]]()
     waiting = asyncio.create_task(waiters(slots, "abc", order, places))

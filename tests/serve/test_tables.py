@@ -29,6 +29,10 @@ from ragweave.tests.support.serving import bearer, in_process
 HOMES = sorted((ROOT / "tests" / "data" / "homes").glob("*.zip"))
 
 
+ROLES = 10
+"""Number of the tables from which on keys have roles."""
+
+
 def at_number(number: int, home: Path) -> None:
     """Make the tables of an earlier number, with a key, a conversation and its turn."""
     steps = {n: step for n, step in HISTORY.steps.items() if n <= number}
@@ -40,6 +44,9 @@ def at_number(number: int, home: Path) -> None:
             sent(db, f"CREATE SCHEMA {SCHEMA}")
         History(0, steps).bring_up(db, 0, "the test")
         fill(db)
+        if number >= ROLES:
+            sent(db, "UPDATE keys SET role = 'write' WHERE id = 'some'")
+            sent(db, "UPDATE threads SET owner = 'key all' WHERE id = 'mine'")
         kept = f"COMMENT ON SCHEMA {SCHEMA} IS '{number}'" if url else f"PRAGMA user_version = {number}"
         db.exec_driver_sql(kept)
     if not url:

@@ -1,4 +1,4 @@
-// What can be added to the library: files, a folder, a page of the web, a pasted text; and to the question: a picture.
+// What can be added to the library: files, a folder, a page of the web, a pasted text; and to the question: a picture or a file.
 
 import { openDialog } from "./dialog.js";
 import { h, uid } from "./dom.js";
@@ -9,8 +9,8 @@ import { fetchAddress, LOADERS, pickExport, pickFiles, pickFolder, send } from "
 
 const TITLE = 80; // characters of a text's first line that name its file
 
-/** Open the ways to add something; `picture` has a picture chosen that goes with the question. */
-export function openAdd(picture) {
+/** Open the ways to add something; `picture` and `file` have one chosen that goes with the question. */
+export function openAdd(picture, file) {
   const close = () => dialog.close();
   const pick = (sign, text, click) => h("button.button", { type: "button", on: { click: () => (close(), click()) } }, icon(sign), text);
   const url = h("input.field", { type: "url", required: true, maxlength: "2000", inputmode: "url" });
@@ -30,7 +30,7 @@ export function openAdd(picture) {
       sendText(text.value);
       close();
     }),
-    picture && h("div.choices.ways", {}, pick("picture", t("composer.picture"), picture)),
+    picture && h("div.choices.ways", {}, pick("picture", t("composer.picture"), picture), pick("file", t("composer.file"), file)),
   ]);
 }
 

@@ -1,7 +1,7 @@
 // The server's API: calls, event streams that resume, uploads with progress. Errors are problems with a remedy.
 
 import { t } from "./i18n.js";
-import { told } from "./said.js";
+import { inWords } from "./problem.js";
 
 /** What went wrong, as the server said it, or in the words of this page where it could not be reached. */
 export class Problem extends Error {
@@ -10,11 +10,13 @@ export class Problem extends Error {
     this.status = status;
     this.code = body.code || "";
     this.remedy = body.remedy || "";
+    this.key = body.key || "";
+    this.values = body.values || {};
   }
 
-  /** One sentence, then the remedy, in the language of the page; the message is as the server said it. */
+  /** One sentence, then the remedy, in the language of the page; the message is as the server wrote it. */
   get sentence() {
-    return told(this.message, this.remedy);
+    return inWords({ ...this, title: this.message });
   }
 }
 
@@ -26,6 +28,7 @@ async function problemOf(response) {
   let body = {};
   try {
     body = await response.json();
+    if (body.error) body = { title: body.error.message, code: body.error.code }; // under /v1
   } catch {
     body = { title: t("api.answered", { status: String(response.status) }) };
   }

@@ -1,6 +1,7 @@
 // Where a question is written.
 
 import { openAdd } from "./add.js";
+import { askedFiles, pickAskedFiles } from "./asked_files.js";
 import { answering, ask, stop } from "./conversation.js";
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./i18n.js";
@@ -21,9 +22,10 @@ const form = h(
   "form.composer",
   { "aria-label": t("composer.ask") },
   tray.element,
+  ...askedFiles,
   tray.picker,
   input,
-  h("div.tools", {}, iconButton(icon("clip"), t("composer.add"), () => openAdd(() => tray.pick())), how, only, h("span.grow"), send),
+  h("div.tools", {}, iconButton(icon("clip"), t("composer.add"), () => openAdd(() => tray.pick(), pickAskedFiles)), how, only, h("span.grow"), send),
 );
 
 /** Build the composer. */

@@ -1,6 +1,7 @@
 // The conversation on screen: its turns, the run that is answering, and its way through reloads and lost connections.
 
 import { call, follow, Problem } from "./api.js";
+import { newAskedFiles, sentAskedFiles, showAskedFiles } from "./asked_files.js";
 import { confirm } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
 import { t } from "./i18n.js";
@@ -25,6 +26,7 @@ export function fresh() {
   state.thread = null;
   turns = [];
   column = h("div.column");
+  showAskedFiles([]);
   fill(main(), welcome());
   ring("thread");
 }
@@ -46,6 +48,7 @@ export async function open(id, { quiet = false } = {}) {
   }
   if (mine !== shown) return;
   useLibrary(kept.library);
+  showAskedFiles(kept.files || []);
   const edited = turns.filter((turn) => same && turn.place && turn.asking.words() !== null);
   turns = [];
   column = h("div.column");
@@ -103,6 +106,8 @@ async function put(question, pictures, knobs, replaced = null) {
     path: "/api/ask",
     body: async () => {
       const sent = pictures.length ? { pictures: await Promise.all(pictures.map(asData)) } : {};
+      const files = await newAskedFiles();
+      if (files.length) sent.files = files;
       return { question, ...sent, ...place, ...replaces, graph: state.graph, context };
     },
     taken,
@@ -191,7 +196,7 @@ async function watch(asked, live, { path, body, taken = () => {} }) {
     if (error instanceof Problem && error.status === 404 && asked.id) turn.end("cancelled", live);
     else {
       if (error.status === 404) elsewhere(asked);
-      turn.fail({ title: error.message, remedy: error.remedy });
+      turn.fail({ ...error, title: error.message });
       turn.end("failed", live);
     }
     if (!asked.id) toEnd(true);
@@ -213,6 +218,7 @@ function elsewhere({ thread }) {
   loadLibraries().catch(() => {});
   if (!thread || thread !== state.thread) return;
   state.thread = null; // asked again, it begins a new one
+  showAskedFiles([]); // they went with it
   window.history.replaceState(null, "", "#/");
   ring("thread");
 }
@@ -223,6 +229,7 @@ function began(asked, { run: id, thread }) {
   const listing = setTimeout(() => loadThreads().catch(() => {}), LISTED);
   Object.assign(asked, { id, thread, listing });
   if (run !== asked) return; // whoever asked is elsewhere now
+  sentAskedFiles();
   state.thread = thread;
   if (first) window.history.replaceState(null, "", `#/t/${thread}`);
   setRunning(thread, true);

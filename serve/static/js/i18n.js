@@ -14,13 +14,7 @@ export const locale = LOCALES[language];
 
 const read = async (name) => (await fetch(`/static/lang/${name}.json`)).json();
 const foreign = language !== "en";
-const [english, own, sentences] = await Promise.all([
-  read("en"),
-  foreign ? read(language) : {},
-  foreign ? read(`said.${language}`).catch(() => ({})) : {}, // the page is worth more than these words
-]);
-
-export { sentences }; // of the server, in English, and what a reader of this page is told for each
+const [english, own] = await Promise.all([read("en"), foreign ? read(language) : {}]);
 const plural = new Intl.PluralRules(locale);
 const numbers = new Intl.NumberFormat(locale);
 

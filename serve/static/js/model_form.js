@@ -4,7 +4,7 @@ import { call, events, fetchFile } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { fill, h, uid } from "./dom.js";
 import { t } from "./i18n.js";
-import { said, told } from "./said.js";
+import { inWords } from "./problem.js";
 import { ring, state } from "./state.js";
 
 const EXAMPLE = "http://127.0.0.1:11434/v1"; // where Ollama listens
@@ -52,7 +52,7 @@ function offer({ text, missing }, button, go) {
   const lacks = missing && h("span.fine", {}, `${t("model.lacks")} `, h("code", { text: missing }));
   const take = !missing && button(".small", t("model.take"), () => go({ choice: text }));
   take && take.setAttribute("aria-label", t("model.take.this", { text }));
-  return h("li", {}, h("span.words", {}, h("span", { text: said(text), dir: "auto" }), lacks), take);
+  return h("li", {}, h("span.words", {}, h("span", { text, dir: "auto" }), lacks), take);
 }
 
 /** Address, key and model of a server; its models are listed once it is named. */
@@ -124,7 +124,7 @@ async function setUp(part, wanted, out, buttons, onsaved) {
   let progress = null;
   let exam = null;
   const hear = {
-    told: ({ text }) => line(said(text)),
+    told: ({ text }) => line(text),
     encoding: ({ library, done, total }) => ((progress ||= line("")).textContent = t("model.encoding", { library, share: Math.floor((100 * done) / Math.max(1, total)) })),
     again: ({ libraries }) => {
       out.append(...again(libraries, () => setUp(part, { ...wanted, again: true }, out, buttons, onsaved)));
@@ -133,7 +133,7 @@ async function setUp(part, wanted, out, buttons, onsaved) {
     saved: ({ model, after, minutes }) => {
       line(model ? t("model.saved", { model }) : t("model.removed"), "good");
       if (minutes) line(t("model.hears", { n: minutes }));
-      else if (after) line(said(after));
+      else if (after) line(after);
       used().then(onsaved);
     },
     exam: ({ done, of }) => ((exam ||= line("", "fine")).textContent = t("model.exam", { done, of })),
@@ -144,9 +144,9 @@ async function setUp(part, wanted, out, buttons, onsaved) {
     },
     unexamined: ({ problem }) => {
       exam.remove();
-      line(`${t("model.exam.later")} ${told(problem.title, problem.remedy)}`, "warned");
+      line(`${t("model.exam.later")} ${inWords(problem)}`, "warned");
     },
-    error: ({ problem }) => line(told(problem.title, problem.remedy), "wrong"),
+    error: ({ problem }) => line(inWords(problem), "wrong"),
   };
   try {
     const sent = { method: "POST", body: JSON.stringify(wanted), headers: { "Content-Type": "application/json", Accept: "text/event-stream" } };

@@ -6,7 +6,6 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
-import { said } from "./said.js";
 import { holds, onlySources, state } from "./state.js";
 import { pickFiles } from "./upload.js";
 import { placeBeside, plain, providerName, titleOf } from "./words.js";
@@ -31,7 +30,7 @@ export function refusal(answer, steps, again, question) {
     "div.abstained",
     {},
     h("p.head", { text: t(answer.kind === "closest" ? "refusal.closest" : "refusal.nothing") }),
-    why && h("p", { text: sentenceCase(said(why)), dir: "auto" }),
+    why && h("p", { text: sentenceCase(why), dir: "auto" }),
     facts.length && h("dl.reasoned", {}, ...facts.flatMap(([name, text]) => [h("dt", { text: name }), h("dd", { text, dir: "auto" })])),
     places.length && h("p.closest.fine", { text: t("refusal.near") }),
     places.length && h("ol.places", { "aria-label": t("refusal.places") }, ...places.map(placeRow)),

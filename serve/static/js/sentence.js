@@ -6,7 +6,6 @@ import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
 import { layQuote, saysFew } from "./quotes.js";
-import { said as inWords } from "./said.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
@@ -46,7 +45,7 @@ export function lay(answer, said, citations) {
     return;
   }
   if (!citations.length && saysFew(said.text)) {
-    answer.append(h("p.few", { text: inWords(said.text) }));
+    answer.append(h("p.few", { text: t("quotes.few") }));
     return;
   }
   const { sign } = said;

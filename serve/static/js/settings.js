@@ -12,9 +12,9 @@ import { corpusName } from "./words.js";
 const COMMON = ["web", "effort", "mode", "model"];
 const GROUPS = [
   ["where", ["corpora", "route_by", "recency"]],
-  ["search", ["preset", "top_k", "rerank"]],
+  ["search", ["preset", "top_k"]],
   ["judging", ["grade_by", "check_by"]],
-  ["rounds", ["max_hops", "max_recalls"]],
+  ["rounds", ["max_hops"]],
   ["limits", ["sentences", "max_model_calls", "max_tokens", "max_seconds", "max_cost"]],
 ];
 const HIDDEN = ["library", "sources", "method", "fresh"];

@@ -7,7 +7,6 @@ import { locale, t } from "./i18n.js";
 import { icon, iconOf } from "./icons.js";
 import { lists } from "./lazy.js";
 import { openSource } from "./panel.js";
-import { said } from "./said.js";
 import { loadLibraries, on, onlySources, setOnlySources, state } from "./state.js";
 import { day, groupOf, nameOf, number, size, some } from "./words.js";
 
@@ -102,7 +101,7 @@ function row(source, only) {
   const open = h("button.open", { type: "button", title: t(ok ? "sources.open" : "sources.unread", { name: source.name }), disabled: !ok || leaves, on: { click: () => show(source, open) } }, h("span.name", {}, icon(iconOf(source.kind)), h("span", { text: name, dir: "auto" })), h("span.fine.number", { text: facts, dir: "auto" }));
   box.dataset.key = `box ${source.id}`;
   open.dataset.key = `open ${source.id}`;
-  const wrong = source.reason && h("p.wrong", { text: said(source.reason), dir: "auto" });
+  const wrong = source.reason && h("p.wrong", { text: source.reason, dir: "auto" });
   const warned = ok && source.warnings.length && h("p.warned.fine", { text: source.warnings.slice(0, 3).map(said).join("; "), dir: "auto" });
   return h("li", { class: leaves ? "leaves" : source.status }, box, h("div.words", {}, open, wrong || null, warned || null), leaves ? h("span.spin") : source.removable && iconButton(icon("trash"), t("sources.remove", { name: source.name }), () => remove([source]), "bare.small"));
 }

@@ -95,7 +95,9 @@ export function setOnlySources(ids) {
 /** The knobs that a run is asked with. */
 export function runContext() {
   const only = onlySources();
-  return { ...state.settings, ...(only.length ? { sources: only } : {}) };
+  // A knob that an earlier version kept here is refused by this one.
+  const known = Object.entries(state.settings).filter(([name]) => name in state.form.schema.properties);
+  return { ...Object.fromEntries(known), ...(only.length ? { sources: only } : {}) };
 }
 
 /** What a library holds, in words: files first, then what is found in them; nothing where it is empty. */

@@ -9,7 +9,7 @@ import { thumbs } from "./pictures.js";
 import { saysUnread } from "./quotes.js";
 import { found, rail } from "./rail.js";
 import { refusal } from "./refusal.js";
-import { said, told } from "./said.js";
+import { inWords } from "./problem.js";
 import { lay, remark, tally, write } from "./sentence.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -122,7 +122,7 @@ export class Turn {
     if (answer.kind === "answer") numbered(answer.citations);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(t("turn.none", { why: told(answer.why) }));
+      if (live) announce(t("turn.none", { why: answer.why }));
     } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.notes) this.note(note);
@@ -146,7 +146,7 @@ export class Turn {
   note(text) {
     if (this.seenNotes.has(text) || saysUnread(text)) return;
     this.seenNotes.add(text);
-    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text: said(text) })));
+    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text })));
   }
 
   /** Ask before anything is sent to a web search; the run waits as long as it takes. */
@@ -192,7 +192,7 @@ export class Turn {
   fail(problem) {
     fill(
       this.problem,
-      h("div.problem", { role: "alert" }, icon("alert"), h("div", {}, h("p", { text: told(problem.title, problem.remedy) }), this.againButton())),
+      h("div.problem", { role: "alert" }, icon("alert"), h("div", {}, h("p", { text: inWords(problem) }), this.againButton())),
     );
   }
 

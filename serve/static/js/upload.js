@@ -6,7 +6,7 @@ import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { secondsLeft } from "./left.js";
 import { recallHere, rememberHere } from "./prefs.js";
-import { said, told } from "./said.js";
+import { inWords } from "./problem.js";
 import { loadLibraries, ring, state } from "./state.js";
 import { lasted, unnumbered } from "./words.js";
 
@@ -309,12 +309,12 @@ class Board {
     else if (event.type === "done") this.done(event.file);
     else if (event.type === "unchanged") this.set(event.file, "good", t("upload.there"));
     else if (event.type === "linked") this.set(event.file, "good", t("upload.same"));
-    else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", said(event.reason));
+    else if (event.type === "failed" || event.type === "skipped") this.set(event.file, "bad", event.reason);
     else if (event.type === "perceived") this.perceived(event);
     else if (event.type === "later") this.later(event);
     else if (event.type === "ready") this.asked(event.total);
     else if (event.type === "waiting") this.head.textContent = t("upload.queue");
-    else if (event.type === "error") this.fail(told(event.problem.title, event.problem.remedy));
+    else if (event.type === "error") this.fail(inWords(event.problem));
     else if (event.type === "end") this.end(event.status === "done" ? "" : t(event.status === "cancelled" ? "upload.stopped" : "upload.unfinished"));
     if (["started", "staged", "later", "perceived", "done", "unchanged", "linked", "failed", "skipped"].includes(event.type)) this.advance();
   }

@@ -85,7 +85,15 @@ export function place(locator, sheets = hasSheets(locator.file)) {
 export function placeBeside(title, locator) {
   const heading = (locator.heading || []).filter((part) => !title.includes(part));
   const { file, ...rest } = locator;
-  return (titleOf({ title, locator }) === file && place({ ...rest, heading }, hasSheets(file))) || place({ ...locator, heading });
+  const named = file && alike(titleOf({ title, locator }), file);
+  return (named && place({ ...rest, heading }, hasSheets(file))) || place({ ...locator, heading });
+}
+
+/** Whether a title says what the file is called, but for the ending, capitals and what joins the words. */
+function alike(title, file) {
+  const words = (name) => name.toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
+  const called = words(file.replace(/\.[^.]*$/, ""));
+  return title === file || (called !== "" && called === words(title.split(" · ")[0]));
 }
 
 /** What a source says, to be read outside it: without the sign of a list item, the cells of a row with dots between. */

@@ -65,17 +65,16 @@ def test_an_abstention_has_its_own_exit_code_and_its_reason(main: Any, agent: An
 
 def test_options_become_the_context_of_the_run(main: Any, agent: Any) -> None:
     main("ask", "Q?", "-l", "notes", "--mode", "extractive", "--web", "off", "--set",
-         "max_hops=1", "--sentences", "2", "--set", "rerank=false", "--set", "corpora=document,paragraph",
-         "--graph", "crag", "--choice", "In 1874", "--choice", "In 1909")  # fmt: skip
+         "max_hops=1", "--sentences", "2", "--set", "look=off", "--set", "corpora=document,paragraph",
+         "--graph", "crag")  # fmt: skip
     context = agent.options[0]["context"]
-    assert context.choices == ("In 1874", "In 1909")
     assert (context.library, context.mode, context.max_hops, context.sentences) == (
         "notes",
         "extractive",
         1,
         2,
     )
-    assert context.rerank is False
+    assert context.look == "off"
     assert context.corpora == ("document", "paragraph")
     assert agent.options[0]["graph"] == "crag"
 
@@ -106,7 +105,7 @@ BAD: list[tuple[str, list[str], str]] = [
         "max_hops: input should be less than or equal to 10",
     ),
     ("unknown knob", ["ask", "Q?", "--set", "temperature=1"], "temperature"),
-    ("knob without a value", ["ask", "Q?", "--set", "rerank"], "KEY=VALUE"),
+    ("knob without a value", ["ask", "Q?", "--set", "look"], "KEY=VALUE"),
     ("missing library", ["ask", "Q?", "-l", "nowhere"], "nowhere"),
     ("100 kB question", ["ask", "why " * 25_000, "-l", "made"], "99,999 characters"),
     ("unknown graph", ["ask", "Q?", "--graph", "nope"], "nope"),

@@ -34,11 +34,11 @@ def talks(tmp_path: Path, home: Path) -> Path:
 def test_a_question_is_narrowed_to_a_recording_and_a_time_and_one_that_is_not_there_is_told(
     main: Any, talks: Path
 ) -> None:
-    asked = ["ask", "-g", "video_rag", "Who knew Ada Ostrander?", "--video", "comet", "--json"]
+    asked = ["ask", "-g", "video_rag", "Who knew Ada Ostrander?", "--source", "comet", "--json"]
     whole, later = (json.loads(main(*asked, *options)[1]) for options in ((), ("--from", "1:00")))
     assert "found by **Ada Ostrander**" in whole["text"]
     assert "found by" not in later["text"] and "kept the telescope" in later["text"]
-    code, out, _ = main("ask", "-g", "video_rag", "Who found the comet?", "--video", "lecture.mp4")
+    code, out, _ = main("ask", "-g", "video_rag", "Who found the comet?", "--source", "lecture.mp4")
     assert code == 3 and "lecture.mp4" in out and "comet.vtt" in out
 
 

@@ -179,7 +179,7 @@ def test_workers_that_die_on_a_living_node_are_started_again_and_no_more_often_t
 )
 def test_a_cluster_that_cannot_do_it_says_so_before_anything_is_read(cluster, tmp_path, gpus, root, why):
     with pytest.raises(LibraryError, match=why):
-        RayReaders(CorporaSettings(ray=cluster.address, ray_gpus=gpus), [root or str(tmp_path)])
+        RayReaders(CorporaSettings(ray=f"{cluster.address}?gpus={gpus}"), [root or str(tmp_path)])
 
 
 def test_a_key_does_not_travel(cluster, tmp_path, monkeypatch):

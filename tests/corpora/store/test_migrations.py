@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import postgres, schema
+from ragweave.corpora.store import lexical, postgres, schema
 from ragweave.corpora.store.catalog_steps import HISTORY, STEPS
 from ragweave.corpora.store.folders import catalog_of
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.store.migrations import History, Step
 from ragweave.corpora.store.stores import close_stores, stores
+from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError
+from ragweave.tests.conftest import ROOT
 from ragweave.tests.support import build_library
 
+HOMES = sorted((ROOT / "tests" / "data" / "homes").glob("*.zip"))
 TEXTS = {"a.md": "# A\n\nThe harbour was built in 1874.\n"}
 
 
@@ -70,3 +74,23 @@ def test_tables_of_a_number_without_a_step_are_refused() -> None:
     for number, words in ((2, "earlier Ragweave"), (6, "newer Ragweave")):
         with pytest.raises(LibraryError, match=words):
             history.check(number, "It")
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("kept", HOMES, ids=lambda path: path.stem)
+async def test_the_words_of_an_earlier_catalog_are_found_and_can_be_removed(kept: Path, home: Path) -> None:
+    with zipfile.ZipFile(kept) as homes:
+        homes.extractall(home)
+    library = await open_library("default")
+    [lists] = await library.search("paragraph", ["lamp of the lighthouse"])
+    found = await library.items([hit.id for hit in lists.lexical])
+    assert "1874" in found[lists.lexical[0].id].text
+    with stores().catalog.writing(library.id) as connection:
+        for name in map(lexical.table, CORPORA):
+            check = f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)"
+            connection.exec_driver_sql(check)
+    await library.remove(found[lists.lexical[0].id].source)
+    [lists] = await library.search("paragraph", ["lamp of the lighthouse"])
+    assert not lists.lexical
+    [lists] = await library.search("paragraph", ["the ferry"])
+    assert lists.lexical

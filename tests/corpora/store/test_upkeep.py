@@ -1,6 +1,8 @@
 """What keeps a library in order: another encoder, repair, and removal that leaves nothing to be found again."""
 
 import asyncio
+import zlib
+from pathlib import Path
 
 import pytest
 
@@ -142,14 +144,24 @@ SECRET = "# Diary\n\nXanthippe hid the zyzzyva brooch under the quincunx.\n"
 
 
 def on_disk(home, *needles):
-    """Return which of the needles any file below `home` holds."""
-    return {
-        needle
-        for path in home.rglob("*")
-        if path.is_file()
-        for needle in needles
-        if (needle if isinstance(needle, bytes) else needle.encode()) in path.read_bytes()
-    }
+    """Return which of the needles any file below `home` holds, as it is or in a text that lies there compressed."""
+    held = set()
+    for path in filter(Path.is_file, home.rglob("*")):
+        data = path.read_bytes()
+        for kept in (data, *inflated(data)):
+            held |= {n for n in needles if (n if isinstance(n, bytes) else n.encode()) in kept}
+    return held
+
+
+def inflated(data):
+    """Yield what begins in a file as zlib's bytes do, as far as it can be read."""
+    at = data.find(b"\x78\x9c")
+    while at >= 0:
+        try:
+            yield zlib.decompressobj().decompress(data[at : at + 100_000])
+        except zlib.error:
+            pass
+        at = data.find(b"\x78\x9c", at + 1)
 
 
 async def diary(notes):
@@ -192,3 +204,54 @@ async def test_the_text_of_a_removed_source_leaves_the_disk_at_once_and_its_vect
     assert on_disk(home, *needles) == set()
     [lists] = await (await open_library()).search("paragraph", ["lighthouse"])
     assert len(lists.dense) == 3
+
+
+LONG = " ".join(f"The keeper wrote page {n} of the log by lamp light." for n in range(60))
+PAGES = {
+    "short": "# Log\n\nXanthippe hid the zyzzyva brooch.\n",
+    "long": f"# Log\n\nXanthippe hid the zyzzyva brooch. {LONG}\n",
+}
+
+
+@pytest.mark.sqlite
+@pytest.mark.parametrize("text", PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize("change", ["remove", "delete", "replace"])
+async def test_removed_words_are_in_no_file_of_the_home_after_a_run_though_the_library_stays_open(
+    notes, home, text, change
+):
+    log = notes / "log.md"
+    log.write_text(text)
+    await index([notes])
+    needles = ("Xanthippe", "xanthipp", "zyzzyva")
+    assert {"Xanthippe", "zyzzyva"} <= on_disk(home, *needles)
+    library = await open_library()
+    await library.search("paragraph", ["zyzzyva"])
+    if change == "remove":
+        [source] = [s for s in await library.sources() if s.title == "Log"]
+        await library.remove(source.id)
+    else:
+        log.unlink() if change == "delete" else log.write_text("# Log\n\nNothing.\n")
+        await index([notes])
+    assert on_disk(home, *needles) == set()
+
+
+@pytest.mark.sqlite
+async def test_what_a_killed_run_removed_leaves_the_disk_with_the_next_run(notes, home, monkeypatch):
+    (notes / "log.md").write_text(PAGES["long"])
+    await index([notes])
+    (notes / "log.md").unlink()
+    with monkeypatch.context() as killed:
+        killed.setattr(type(stores().catalog.kept), "erase", lambda *a: (_ for _ in ()).throw(KeyError))
+        with pytest.raises(KeyError):
+            await index([notes])
+    assert on_disk(home, "zyzzyva") == {"zyzzyva"}
+    await index([notes])
+    assert on_disk(home, "Xanthippe", "zyzzyva") == set()
+
+
+@pytest.mark.sqlite
+async def test_the_log_of_a_catalog_is_empty_after_a_run(notes, home):
+    (notes / "log.md").write_text(PAGES["long"])
+    await index([notes])
+    [log] = home.glob("libraries/*/catalog.sqlite-wal")
+    assert log.stat().st_size == 0

@@ -158,3 +158,10 @@ def test_each_word_that_was_heard_has_its_time(sentences: bool) -> None:
     assert cue.text == " ".join(said)
     assert " ".join(w for *_, w in cue.words).rstrip(".") == " ".join(said).rstrip(".")
     assert len(cue.sure) == len(cue.words) and cue.words[0][0] == 10.0
+
+
+def test_half_a_minute_without_a_word_or_a_frame_is_no_clip() -> None:
+    frames = tuple(frame for frame in EVEN if frame.time < 30)
+    clips = [i for i in made(duration=150.0, frames=frames) if i.corpus == "clip"]
+    assert all(clip.text or clip.frames for clip in clips)
+    assert len(clips) == 2

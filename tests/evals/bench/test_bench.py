@@ -10,10 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.evals.bench.tables import paper
+from ragweave.evals.bench.forms import FormBundle
+from ragweave.evals.bench.run import BenchSet, context_of
+from ragweave.evals.bench.tables import PAPERS, paper
 from ragweave.evals.judge import ASPECTS
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
+from ragweave.models.settings import model_settings
 from ragweave.tests.support import ScriptedChat
 
 PASSAGES = [
@@ -123,3 +126,43 @@ def test_papers_tables_and_arms_that_are_not_there_are_refused() -> None:
         paper("nobody")
     done = CliRunner().invoke(cli.app, ["bench", "crag", "--table", "9"])
     assert isinstance(done.exception, InputError) and "no table 9" in str(done.exception)
+
+
+@pytest.mark.parametrize("reply", ["B", "B [1].", "B. Tartu [1]"])
+def test_a_set_whose_questions_state_options_is_answered_by_a_letter(
+    ships: Path, tmp_path: Path, reply: str
+) -> None:
+    rows = [
+        {"id": "1", "question": "Where was the Rook built?", "choices": ["Narva", "Tartu"], "answer": "Tartu"}
+    ]
+    (ships / "queries.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    model = ScriptedChat(react=lambda messages: reply)
+    with override(writer=model):
+        argv = ("crag", "--from", f"arc={ships}", "--arms", "RAG", "--yes")
+        done = bench(tmp_path, *argv, mode="llm")
+    assert done.exit_code == 0, done.output
+    assert any("letter of the one best option" in call.prompt for call in model.calls)
+    assert json.loads((tmp_path / "r.json").read_text())["RAG, arc acc"] == 1
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_arm_of_every_table_has_knobs_that_exist(name: str) -> None:
+    for table in paper(name).tables.values():
+        for one in (*table.sets, table.other):
+            for arm in table.arms:
+                assert context_of(paper(name).arms[arm], BenchSet(one, FormBundle("", [])), "llm", {})
+
+
+def test_the_thresholds_of_a_set_count_for_the_papers_evaluator_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    crag = paper("crag")
+    arc = next(one for one in crag.tables["1"].sets if one.name == "arc")
+    asked = BenchSet(arc, FormBundle("", []))
+    assert context_of(crag.arms["CRAG"], asked, "llm", {}).method.upper is None
+    monkeypatch.setenv("RAGWEAVE_EVALUATOR", "somewhere")
+    model_settings.cache_clear()
+    found = context_of(crag.arms["CRAG"], asked, "llm", {}).method
+    assert (found.upper, found.lower) == (0.5, -0.91)
+    given = context_of(crag.arms["CRAG"], asked, "llm", {"method": {"upper": 0.7}}).method
+    assert (given.upper, given.lower) == (0.7, -0.91)

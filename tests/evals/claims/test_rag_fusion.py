@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from ragweave.evals.claims.common import read_rows
-from ragweave.evals.claims.rag_fusion import FOLDER, REWRITES
 from ragweave.evals.claims.rag_fusion import QUESTIONS as NAME
+from ragweave.evals.claims.rag_fusion import REWRITES
+from ragweave.evals.sets import folder_of
 
 QUESTIONS = read_rows(NAME)
 
@@ -17,7 +18,7 @@ QUESTIONS = read_rows(NAME)
 def test_a_hard_question_lacks_the_decisive_word_of_the_passage_that_a_file_holds(
     row: dict[str, Any],
 ) -> None:
-    file = FOLDER / row["library"] / "library" / row["file"]
+    file = folder_of(row["library"]) / "library" / row["file"]
     assert row["decisive"].casefold() not in row["question"].casefold()
     if file.suffix in (".md", ".txt", ".eml", ".log"):
         assert row["gold"] in " ".join(file.read_text(encoding="utf-8").split())

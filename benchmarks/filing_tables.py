@@ -1,0 +1,292 @@
+r"""Tables of filings in PDFs: `python benchmarks/filing_tables.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]`.
+
+Writes PDFs as quarterly reports are set, with tables whose cells are known, and prints how many tables are
+found, how many cells stand in their row under their heads, how many tables are none, and the processor time
+of a page. The layout of each set is drawn from its number: sizes, leading, rules, signs in columns of their
+own, leaders, indents, spanning heads, labels of two lines, tables across pages; between them stand prose in
+one and two columns, lists and contents. Files that are named are read too, and their tables are counted and
+with `--show` printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragweave.corpora.blocks import Block
+from ragweave.corpora.formats.pdf import parse
+from ragweave.tests.support.pdfs import Rule, Run, pdf_bytes, width
+
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 541.0, 780.0, 60.0
+PROSE = (
+    "The company recognises revenue when control of goods passes to its customers, in an amount that reflects"
+    " what it expects to receive. Services are billed in advance and earned evenly over their term."
+    " Management reviews these estimates each quarter, and changes are recorded in the period in which they"
+    " become known. Demand in the first half was below that of the year before, while prices of freight and"
+    " steel fell again towards its end."
+)
+LABELS = (
+    "Products|Services|Cost of sales|Research and development|Selling, general and administrative|Other"
+    " income, net|Provision for income taxes|Inventories|Accounts receivable, net|Vendor"
+    " receivables|Goodwill|Deferred revenue|Commercial paper|Term debt|Depreciation and"
+    " amortization|Share-based compensation|Purchases of securities|Dividends paid|Restructuring"
+    " charges|Interest expense|Americas|Europe|Greater"
+    " China|Japan|Wearables|Freight|Marketing|Licences|Leased assets|Prepaid expenses|Accrued payroll|Pension"
+    " obligations|Hedging reserve"
+).split("|")
+LONG = (
+    "Cash, cash equivalents, and restricted cash and cash equivalents, beginning balances of the period",
+    "Proceeds from the issuance of common stock under employee purchase plans, net of shares withheld",
+    (
+        "Increase in accounts receivable from the sale of goods that had not been shipped at the date of"
+        " signature"
+    ),
+)
+STATEMENT = (
+    "CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)",
+    "(In millions, except per-share amounts)",
+)
+"""What stands centred over the longer tables."""
+Expected = set[tuple[str, str, str]]
+"""Cells of a table: the label of the row, the heads of the column, the value."""
+
+
+@dataclass
+class Sheet:
+    """A document that is being set."""
+
+    draw: random.Random
+    pages: list[list[Run]] = field(default_factory=lambda: [[]])
+    rules: list[list[Rule]] = field(default_factory=lambda: [[]])
+    y: float = TOP
+    expected: list[Expected] = field(default_factory=list)
+
+    def put(self, x: float, text: str, size: float, font: str = "F1") -> None:
+        """Set a text at the present height."""
+        self.pages[-1].append((round(x, 2), round(self.y, 2), size, font, text))
+
+    def room(self, points: float) -> bool:
+        """Begin a page where so much does not fit, and tell whether one was begun."""
+        if self.y - points > BOTTOM:
+            return False
+        self.pages.append([])
+        self.rules.append([])
+        self.y = TOP
+        return True
+
+    def prose(self, left: float = LEFT, right: float = RIGHT, size: float = 10, most: int = 99) -> None:
+        """Set a paragraph."""
+        words = PROSE.split()
+        start = self.draw.randrange(0, 40)
+        line: list[str] = []
+        for word in words[start : start + most]:
+            if width(" ".join([*line, word]), size) > right - left:
+                self.room(size * 1.2)
+                self.put(left, " ".join(line), size)
+                self.y -= size * 1.2
+                line = []
+            line.append(word)
+        self.put(left, " ".join(line), size)
+        self.y -= size * 2.2
+
+
+def value(draw: random.Random) -> str:
+    """Draw an amount as statements write it."""
+    amount = f"{draw.randrange(2, 90_000):,}"
+    return draw.choice([amount] * 6 + [f"({amount})", "—"])
+
+
+def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> None:
+    """Set a table with two lines of heads or one, and note what is to be found."""
+    draw, size, lead = sheet.draw, float(str(style["size"])), float(str(style["lead"]))
+    font = "F3" if style["courier"] else "F1"
+    pitch = size * lead
+    label_right = LEFT + (0.62 if columns == 2 else 0.4) * (RIGHT - LEFT)
+    step = (RIGHT - label_right) / columns
+    rights = [label_right + step * (n + 1) - 6 for n in range(columns)]
+    years = [str(2023 - n) for n in range(columns)]
+    spanning = bool(style["spanning"]) and columns in (2, 4)
+    dates = (
+        [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)]
+        if spanning
+        else years
+    )
+    over = ["Three Months Ended", "Nine Months Ended"][: columns // 2] if spanning else []
+    heads = [f"{over[n // 2]} {dates[n]}" if spanning else dates[n] for n in range(columns)]
+    sheet.room(8 * pitch + 24)
+    for line in STATEMENT if rows > 10 else ():
+        sheet.put((LEFT + RIGHT - width(line, size)) / 2, line, size)
+        sheet.y -= size * 1.3
+
+    def head_lines() -> None:
+        for n, text in enumerate(over):
+            middle = (rights[2 * n] - step + rights[2 * n + 1]) / 2
+            sheet.put(middle - width(text, size, "F2") / 2, text, size, "F2")
+        sheet.y -= pitch if over else 0
+        close = width(dates[0], size, "F2") > step - 8
+        lines = (
+            [d.rsplit(" ", 1) for d in dates]
+            if spanning and (style["wrapped"] or close)
+            else [[d] for d in dates]
+        )
+        for n, parts in enumerate(lines):
+            for down, part in enumerate(parts):
+                sheet.y -= down * size * 1.2
+                sheet.put(rights[n] - width(part, size, "F2"), part, size, "F2")
+                sheet.y += down * size * 1.2
+        sheet.y -= pitch + (len(lines[0]) - 1) * size * 1.2
+        if style["ruled"]:
+            sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
+
+    head_lines()
+    found: Expected = set()
+    labels = draw.sample(LABELS, min(rows, len(LABELS)))
+    for n, label in enumerate(labels):
+        if sheet.room(pitch * 2) and style["again"]:
+            head_lines()
+        if n in (0, rows // 2) and style["sections"]:
+            sheet.put(LEFT, draw.choice(["Current assets:", "NET SALES", "Operating expenses:"]), size, font)
+            sheet.y -= pitch
+        indent = 10.0 if style["sections"] else 0.0
+        if draw.random() < 0.12 and columns < 5:
+            label, line = draw.choice(LONG), [""]
+            for word in label.split():
+                if width(" ".join([*line, word]), size, font) > label_right - LEFT - indent - 14:
+                    sheet.room(pitch)
+                    sheet.put(LEFT + indent, " ".join(line).strip(), size, font)
+                    sheet.y -= size * 1.2
+                    line = []
+                line.append(word)
+            sheet.put(LEFT + indent + 6, " ".join(line), size, font)
+        elif style["leaders"]:
+            dots = int(
+                (label_right - 20 - LEFT - indent - width(label, size, font)) / width(" .", size, font)
+            )
+            sheet.put(LEFT + indent, label + " ." * dots, size, font)
+        else:
+            sheet.put(LEFT + indent, label, size, font)
+        signed = n in (0, rows - 1) and bool(style["signs"])
+        for c, right in enumerate(rights):
+            text = value(draw)
+            hung = width(")", size, font) if text.endswith(")") and style["hung"] else 0
+            if signed:
+                sheet.put(right - step + 12, "$", size, font)
+            if style["percent"] and c == columns - 1:
+                text = f"{draw.randrange(-40, 90)}"
+                sheet.put(right + 2, "%", size, font)
+            sheet.put(right - width(text, size, font) + hung, text, size, font)
+            percent = "%" if style["percent"] and c == columns - 1 else ""
+            found.add((label, heads[c], f"{'$' if signed and not percent else ''}{text}{percent}"))
+        sheet.y -= pitch
+    if style["ruled"]:
+        sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
+    sheet.expected.append({(a, b, c.replace("$", "")) for a, b, c in found})
+    sheet.y -= pitch * float(str(style["after"]))
+
+
+def document(seed: int) -> Sheet:
+    """Set a report whose layout is drawn from a number."""
+    draw = random.Random(seed)
+    sheet = Sheet(draw)
+    sheet.put(LEFT, "Contents", 14, "F2")
+    sheet.y -= 24
+    for n, label in enumerate(draw.sample(LABELS, 8), 1):
+        dots = int((RIGHT - 30 - LEFT - width(f"Item {n}. {label}", 10)) / width(" .", 10))
+        sheet.put(LEFT, f"Item {n}. {label}" + " ." * dots + f" {3 * n}", 10)
+        sheet.y -= 14
+    sheet.y -= 20
+    for columns, rows in draw.sample([(2, 14), (4, 12), (2, 40), (5, 6), (3, 8), (2, 5), (4, 5)], 7):
+        sheet.prose()
+        style: dict[str, object] = {
+            "size": draw.choice([7.5, 8, 9, 10]),
+            "lead": draw.choice([1.2, 1.35, 1.6, 1.9]),
+            "after": draw.choice([0.8, 1.5]),
+            "courier": draw.random() < 0.15 and columns < 4,
+            **{
+                name: draw.random() < chance
+                for name, chance in (
+                    *(("spanning", 0.6), ("wrapped", 0.5), ("ruled", 0.5), ("again", 0.4), ("sections", 0.5)),
+                    *(("signs", 0.7), ("leaders", 0.3), ("hung", 0.4), ("percent", 0.2)),
+                )
+            },
+        }
+        table(sheet, columns, rows, style)
+    sheet.room(300)
+    sheet.y = min(sheet.y, TOP)
+    top = sheet.y
+    sheet.prose(LEFT, 285)
+    sheet.y = top
+    sheet.prose(310, RIGHT)
+    sheet.y -= 30
+    for n in range(1, 5):
+        sheet.put(LEFT, f"{n}." if seed % 2 else "\u2022", 10)
+        sheet.put(LEFT + 24, PROSE[40 * n : 40 * n + 38].strip(), 10)
+        sheet.y -= 14
+    return sheet
+
+
+def cells(block: Block) -> Expected:
+    """Return the cells of a table that was read, each under the heads of its column."""
+    lines = [line.split(" | ") for line in block.text.split("\n")]
+    heads = lines[0] if block.level else [""] * len(lines[0])
+    return {
+        (row[0], head, cell.replace("$", "").replace(" ", ""))
+        for row in lines[block.level :]
+        for head, cell in list(zip(heads, row, strict=False))[1:]
+        if cell
+    }
+
+
+def main() -> None:
+    """Write, read, compare, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", type=int, default=12)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--show", action="store_true")
+    parser.add_argument("files", nargs="*", type=Path)
+    given = parser.parse_args()
+    tables = expected = right = wanted = false = pages = 0
+    seconds = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(given.first, given.first + given.sets):
+            sheet = document(seed)
+            path = Path(folder) / f"{seed}.pdf"
+            path.write_bytes(pdf_bytes(sheet.pages, rules=sheet.rules))
+            begun = time.process_time()
+            read = [b for b in parse(path).blocks if b.kind == "table"]
+            seconds += time.process_time() - begun
+            pages += len(sheet.pages)
+            held = [cells(b) for b in read]
+            expected += len(sheet.expected)
+            wanted += sum(map(len, sheet.expected))
+            own = [max(held, key=lambda h: len(h & want), default=set()) for want in sheet.expected]
+            tables += sum(len(h & w) >= 0.8 * len(w) for h, w in zip(own, sheet.expected, strict=True))
+            right += sum(len(w & set().union(*held)) for w in sheet.expected)
+            false += sum(not any(h & w for w in sheet.expected) for h in held)
+            for want, best in zip(sheet.expected, own, strict=True) if given.show else ():
+                if missing := sorted(want - best):
+                    print(f"set {seed}: {len(missing)} of {len(want)} cells not found, such as {missing[:3]}")
+            for block, h in list(zip(read, held, strict=True)) if given.show else ():
+                if not any(h & w for w in sheet.expected):
+                    print(f"set {seed}, page {block.page}: no table\n{block.text[:300]}")
+    if given.sets:
+        print(f"{'tables found':22}{tables} of {expected}")
+        print(f"{'cells right':22}{right} of {wanted} ({right / wanted:.3f})")
+        print(f"{'false tables':22}{false}")
+        print(f"{'pages':22}{pages}, {1000 * seconds / pages:.1f} ms of processor each")
+    for path in given.files:
+        begun = time.process_time()
+        read = [b for b in parse(path).blocks if b.kind == "table"]
+        print(f"{path.name}: {len(read)} tables, {1000 * (time.process_time() - begun):.0f} ms")
+        for block in read if given.show else ():
+            print(f"--- page {block.page}, {block.level} line of heads\n{block.text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,277 @@
+"""Which documents a query names: by the words of their titles, files, folders, dates and first lines.
+
+A word leads to a document if few documents of this library are named with it. No list of names or words
+decides. A document's names are read from the catalog once after each change, so a renamed file is known by
+its new name without being indexed again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import NamedTuple
+
+from sqlalchemy import Connection, func, select
+
+from ragweave.corpora.store.schema import items, paths, sources
+from ragweave.corpora.store.stores import Stores
+from ragweave.corpora.store.words import Ranking
+from ragweave.corpora.types import Corpus
+from ragweave.models.dates import days, names_day
+from ragweave.models.text import STOP, fold, stem, words
+
+LONG = 3
+"""Passages from which a document is long: its first lines name it, and it is searched by itself if it is named."""
+OPENING = 240
+"""Characters of the first lines of a long document."""
+FOLDERS = 2
+"""Folders above a file whose names count."""
+SHARPNESS = 3
+"""Power that parts the document that is named best from others of which a part of the words is said."""
+LEAST = 0.05
+"""Lead below which a document counts as not named."""
+LEADING = 0.5
+"""Lead from which a long document is searched by itself."""
+FEW = 5
+"""Documents that are searched by themselves, at most; a name that more share tells little."""
+MORE = 20
+"""Items that are added from the documents that a query names."""
+_OPENING, _FOLDER, _SHARED = 0.5, 0.5, 0.5
+"""Weights of a word of the first lines, of a folder, and of a number that several documents share, beside a title's."""
+_FILE_WORDS = 12
+"""Words of a file's name that is looked for in a query."""
+_ENDING = re.compile(r"\.\w{1,5}(?!\w)")
+_COMMON = 50
+"""Documents that a word may name in any library; in a large one a tenth of all."""
+_ANYWHERE: tuple[Corpus, ...] = ("document", "video")
+"""Corpora over which it is counted in how many documents a word stands at all."""
+_DIGIT = re.compile(r"\d")
+_REMEMBERED = 200
+"""Queries whose leads are remembered."""
+
+
+class NamedDocument(NamedTuple):
+    """A document: a source may hold several, such as the mails of a mailbox."""
+
+    source: str
+    title: str
+
+
+Leads = Mapping[NamedDocument, float]
+"""How clearly a query names each document, in [LEAST, 1]; those that it does not name are left out."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The words that name the documents of a library."""
+
+    documents: list[NamedDocument]
+    passages: Mapping[NamedDocument, int]
+    """How many each document has."""
+    held_by: Mapping[str, int]
+    """How many passages each source has."""
+    holding: Mapping[str, Mapping[int, float]]
+    """By stem the numbers of the documents that it names, with its weight there. Words of the title of a short document
+    are left out: the search by words and the relevance model weigh them already."""
+    files: Mapping[str, list[int]]
+    """By folded file name the numbers of its documents."""
+
+
+def leads(held: Stores, library: str, query: str) -> Leads:
+    """Return which documents of a library a query names, and how clearly."""
+    memory = held.catalog.memory(library)
+    known: dict[str, Leads] = memory.setdefault("leads", {})
+    if query not in known:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[query] = _leads(held, library, query)
+    return known[query]
+
+
+def leading(held: Stores, library: str, query: str) -> list[str]:
+    """Return the sources of the long documents that a query names clearly; none if they are many, or hold most."""
+    clearly = [d for d, lead in leads(held, library, query).items() if lead >= LEADING]
+    if not clearly:
+        return []
+    names = _names(held, library)
+    long = [d.source for d in clearly if names.passages[d] >= LONG]
+    few = list(dict.fromkeys(long))
+    own = sum(map(names.held_by.__getitem__, few))
+    return few if len(few) <= FEW and 2 * own <= sum(names.held_by.values()) else []
+
+
+def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict[str, float]:
+    """Return the lead of each item's document, by item id; an item of none that is named is left out."""
+    known = leads(held, library, query)
+    if not known:
+        return {}
+    with held.catalog.reading(library) as connection:
+        rows = connection.execute(
+            select(items.c.id, items.c.source, items.c.title).where(items.c.id.in_([*ids]))
+        )
+        found = {id_: known.get(NamedDocument(source, title), 0.0) for id_, source, title in rows}
+    return {id_: lead for id_, lead in found.items() if lead}
+
+
+def _leads(held: Stores, library: str, query: str) -> Leads:
+    names = _names(held, library)
+    count = len(names.documents)
+    said = [t for t in _query_terms(query) if t in names.holding]
+    if count < 2:
+        return {}
+    found = _by_words(held, library, names, said) if said else {}
+    for n in _files_in(query, names):
+        found[names.documents[n]] = 1.0
+    return found
+
+
+def _files_in(query: str, names: Names) -> list[int]:
+    """Return the documents of the files that a query names with their endings."""
+    folded = fold(query)
+    found: list[int] = []
+    for ending in _ENDING.finditer(folded):
+        before = folded[: ending.end()].split(" ")[-_FILE_WORDS:]
+        for first in range(len(before)):
+            name = " ".join(before[first:]).lstrip("\"'“‘(«")
+            if name in names.files:
+                found += names.files[name]
+                break
+    return found
+
+
+def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> dict[NamedDocument, float]:
+    """Return the leads of documents by the words that name them."""
+    count = len(names.documents)
+    documents, stand = held.lexical.counted(library, _ANYWHERE, said)
+    scores: defaultdict[int, float] = defaultdict(float)
+    for term in said:
+        named = names.holding[term]
+        anywhere = max(stand.get(term, 0) / max(documents, 1), len(named) / count) * count
+        weight = (_rarity(count, len(named)) + _rarity(count, anywhere)) / 2
+        if len(named) > 1 and _DIGIT.search(term):
+            weight *= _SHARED
+        for n, share in named.items():
+            scores[n] += weight * share
+    top = max(scores.values())
+    sure = min(1.0, top / math.log(count + 1))
+    found = {names.documents[n]: sure * (score / top) ** SHARPNESS for n, score in scores.items() if top > 0}
+    return {document: lead for document, lead in found.items() if lead >= LEAST}
+
+
+def _rarity(count: int, named: float) -> float:
+    return max(0.0, math.log((count + 1) / (named + 0.5)))
+
+
+def _query_terms(query: str) -> list[str]:
+    found = dict.fromkeys(_stems(query))
+    folded = fold(query)
+    for start, end, day in days(query):
+        found |= dict.fromkeys(_date_terms(day.isoformat(), names_day(folded[start:end])))
+    return list(found)
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(w) for w in words(text) if w not in STOP]
+
+
+def _date_terms(iso: str, day: bool = True) -> list[str]:
+    """Return year, month and day of a date as terms."""
+    return [iso[:4], iso[:7], iso[:10]] if day else [iso[:4], iso[:7]]
+
+
+def _names(held: Stores, library: str) -> Names:
+    memory = held.catalog.memory(library)
+    if "document names" not in memory:
+        with held.catalog.reading(library) as connection:
+            memory["document names"] = _read(connection)
+    found: Names = memory["document names"]
+    return found
+
+
+def _read(connection: Connection) -> Names:
+    passages: dict[NamedDocument, int] = {}
+    held_by: defaultdict[str, int] = defaultdict(int)
+    grouped = select(items.c.source, items.c.title, func.count()).where(items.c.corpus != "document")
+    for source, title, count in connection.execute(grouped.group_by(items.c.source, items.c.title)):
+        passages[NamedDocument(source, title)] = count
+        held_by[source] += count
+    documents = list(passages)
+    openings = _openings(connection)
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for source, path in connection.execute(select(paths.c.source, paths.c.path)):
+        files[source].append(path)
+    dates = {s: date for s, date in connection.execute(select(sources.c.id, sources.c.date)) if date}
+    holding: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    called: defaultdict[str, list[int]] = defaultdict(list)
+    for n, document in enumerate(documents):
+        own = files[document.source]
+        for name in {fold(PurePath(path).name) for path in own}:
+            called[name].append(n)
+        weights = _file_weights(document.title, own, dates.get(document.source, ""))
+        if passages[document] >= LONG:
+            weights = _heavier(weights, dict.fromkeys(_stems(document.title), 1.0))
+            weights = _heavier(weights, dict.fromkeys(_stems(openings.get(document, "")), _OPENING))
+        for term, weight in weights.items():
+            holding[term][n] = weight
+    most = max(_COMMON, len(documents) // 10)
+    kept = {term: named for term, named in holding.items() if len(named) <= most}
+    return Names(documents, passages, held_by, kept, called)
+
+
+def _openings(connection: Connection) -> dict[NamedDocument, str]:
+    """Return the first lines of each document."""
+    first = select(items.c.source, items.c.title, items.c.text)
+    rows = connection.execute(first.where(items.c.ordinal == 0, items.c.corpus == "paragraph"))
+    return {NamedDocument(source, title): text[:OPENING] for source, title, text in rows}
+
+
+def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, float]:
+    """Return the weights of words of a document's files, folders and date that its title does not have."""
+    weights: dict[str, float] = {}
+    for path in map(PurePath, files):
+        weights = _heavier(weights, dict.fromkeys(_stems(path.stem), 1.0))
+        for folder in path.parts[1:-1][-FOLDERS:]:
+            weights = _heavier(weights, dict.fromkeys(_stems(folder), _FOLDER))
+    if date:
+        weights = _heavier(weights, dict.fromkeys(_date_terms(date), 1.0))
+    for term in _stems(title):
+        weights.pop(term, None)
+    return weights
+
+
+def _heavier(weights: dict[str, float], others: Mapping[str, float]) -> dict[str, float]:
+    """Return both with the heavier weight of each term."""
+    return weights | {t: max(w, weights.get(t, 0.0)) for t, w in others.items()}
+
+
+def added(
+    held: Stores,
+    library: str,
+    corpus: Corpus,
+    queries: Sequence[str],
+    dense: Sequence[Ranking],
+    words: Sequence[Ranking],
+    near: Callable[[int, Sequence[str]], Ranking],
+) -> tuple[list[Ranking], list[Ranking]]:
+    """Return the lists of each query with the best items of the documents that it names.
+
+    `near` returns the nearest items of the n-th query within some sources.
+    """
+    more_dense, more_words = list(dense), list(words)
+    for n, query in enumerate(queries):
+        some = leading(held, library, query)
+        if some:
+            (said,) = held.lexical.search(library, corpus, [query], MORE, some)
+            more_dense[n] = joined(dense[n], near(n, some))
+            more_words[n] = joined(words[n], said)
+    return more_dense, more_words
+
+
+def joined(ranking: Ranking, more: Ranking) -> Ranking:
+    """Return a ranking with what another one of the same scores holds besides."""
+    best = dict(more) | dict(ranking)
+    return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))

@@ -1,0 +1,130 @@
+"""Files that callers keep here to ask about: those of `/v1/files`, and those of a conversation of the page.
+
+They lie in the tables of the server, so that each of its processes reads them. A file belongs to one caller.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+from ragweave.corpora.settings import corpora_settings
+from ragweave.models.errors import InputError
+from ragweave.serve.database import Database, sent
+from ragweave.serve.problems import NotFound, Refused
+from ragweave.serve.uploads import safe_name
+
+FILE_MB = 32
+"""Largest file that is kept, in MiB."""
+MOST_FILES = 200
+"""Files that one caller may keep."""
+MOST_MB = 256
+"""MiB that the files of one caller may take together."""
+DAYS = 7
+"""Days after which a file goes that belongs to no conversation."""
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """What is known of a file; `ends` is the time at which it goes, None as long as its conversation is kept."""
+
+    id: str
+    owner: str
+    name: str
+    purpose: str
+    size: int
+    created: float
+    ends: float | None
+    thread: str | None = None
+
+
+class KeptFiles:
+    """The files of all callers. All methods are synchronous; async callers go through `asyncio.to_thread`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(
+        self,
+        owner: str,
+        name: str,
+        data: bytes,
+        purpose: str = "user_data",
+        seconds: float = 0,
+        thread: str = "",
+    ) -> KeptFile:
+        """Keep a file for some seconds, or as long as a conversation.
+
+        Raises:
+            InputError: it is empty, too large, or has a name that is never read.
+            Refused: the caller keeps too many files already.
+        """
+        limit = min(FILE_MB, corpora_settings().max_file_mb)
+        if not data:
+            raise InputError(f"the file {name[:80]!r} is empty", "send one with content").named(
+                "file_empty", name=name[:80]
+            )
+        if len(data) > limit << 20:
+            remedy = "index it into the library, or send a part of it"
+            raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy).named(
+                "asked_file_too_large", name=name[:80], limit=limit
+            )
+        now = time.time()
+        ends = None if thread else now + (seconds or DAYS * _DAY)
+        id = f"file-{secrets.token_hex(12)}"
+        row = KeptFile(id, owner, safe_name(name), purpose, len(data), now, ends, thread or None)
+        columns = [*asdict(row), "data"]
+        values = ", ".join(f":{column}" for column in columns)
+        with self._database.writing() as db:
+            sent(db, "DELETE FROM files WHERE ends < :now", now=now)
+            taken = list(sent(db, "SELECT size FROM files WHERE owner = :owner", owner=owner).scalars())
+            if len(taken) >= MOST_FILES or sum(taken) + len(data) > MOST_MB << 20:
+                what = f"a caller may keep {MOST_FILES} files of {MOST_MB} MiB together"
+                raise Refused(413, what, "delete some of yours: DELETE /v1/files/ID").named(
+                    "too_many_files_kept", files=MOST_FILES, size=MOST_MB
+                )
+            sent(db, f"INSERT INTO files ({', '.join(columns)}) VALUES ({values})", **asdict(row), data=data)
+        return row
+
+    def all(self, owner: str, thread: str | None = None) -> list[KeptFile]:
+        """Return the files of a caller, the oldest first; with `thread`, those of one conversation."""
+        where = "owner = :owner AND (ends IS NULL OR ends > :now) AND (:thread = '' OR thread = :thread)"
+        query = f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY created, id"
+        with self._database.reading() as db:
+            rows = sent(db, query, owner=owner, now=time.time(), thread=thread or "").mappings()
+            return [KeptFile(**row) for row in rows]
+
+    def get(self, owner: str, id: str) -> KeptFile:
+        """Return what is known of a file of a caller, or raise NotFound."""
+        for file in self.all(owner):
+            if file.id == id:
+                return file
+        raise NotFound(f"no file {id[:80]!r} is kept here", "it may have expired: send it again").named(
+            "kept_file_gone", id=id[:80]
+        )
+
+    def data(self, owner: str, id: str) -> bytes:
+        """Return the content of a file of a caller, or raise NotFound."""
+        self.get(owner, id)
+        with self._database.reading() as db:
+            found = sent(db, "SELECT data FROM files WHERE id = :id", id=id).scalar()
+        return bytes(found or b"")
+
+    def delete(self, owner: str, id: str) -> None:
+        """Delete a file of a caller, or raise NotFound."""
+        self.get(owner, id)
+        with self._database.writing() as db:
+            sent(db, "DELETE FROM files WHERE id = :id", id=id)
+
+    def bind(self, owner: str, ids: Sequence[str], thread: str) -> None:
+        """Keep files as long as a conversation, and ask them with each of its questions."""
+        change = "UPDATE files SET thread = :thread, ends = NULL WHERE id = :id AND owner = :owner"
+        with self._database.writing() as db:
+            for id in ids:
+                sent(db, change, thread=thread, id=id, owner=owner)
+
+
+_COLUMNS = ", ".join(field.name for field in fields(KeptFile))

@@ -1,0 +1,97 @@
+"""`/v1/files`: files that a client sends once and names by their id in later questions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+
+from ragweave.models.errors import InputError
+from ragweave.serve.access import CallerNow
+from ragweave.serve.app_state import AppStateNow
+from ragweave.serve.kept_files import FILE_MB, KeptFile
+
+router = APIRouter(prefix="/v1/files")
+
+_NOT_ASKED = ("batch", "fine-tune")
+"""Purposes for which nothing is done here."""
+_SHORTEST, _LONGEST = 3_600, 2_592_000
+"""Seconds after which a file may go at a client's wish, as the standard bounds them."""
+
+
+@router.post("")
+async def keep_file(
+    caller: CallerNow,
+    app_state: AppStateNow,
+    file: Annotated[UploadFile, File()],
+    purpose: Annotated[str, Form(max_length=40)] = "user_data",
+    seconds: Annotated[int | None, Form(alias="expires_after[seconds]", ge=_SHORTEST, le=_LONGEST)] = None,
+) -> dict[str, Any]:
+    """Keep a file for a week, or for the seconds of `expires_after`, to be asked by its id."""
+    if purpose in _NOT_ASKED:
+        raise InputError(f"files of the purpose {purpose!r} have no use here", "send the purpose user_data")
+    data = await file.read((FILE_MB << 20) + 1)
+    name = file.filename or ""
+    kept = await asyncio.to_thread(app_state.kept.add, caller.id, name, data, purpose, seconds or 0)
+    return _described(kept)
+
+
+@router.get("")
+async def list_files(
+    caller: CallerNow,
+    app_state: AppStateNow,
+    purpose: str | None = None,
+    after: str | None = None,
+    order: Literal["asc", "desc"] = "desc",
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
+) -> dict[str, Any]:
+    """List the files that the caller keeps, the newest first."""
+    found = await asyncio.to_thread(app_state.kept.all, caller.id)
+    if order == "desc":
+        found.reverse()
+    found = [file for file in found if purpose in (None, file.purpose)]
+    ids = [file.id for file in found]
+    if after in ids:
+        found = found[ids.index(after) + 1 :]
+    page = found[:limit]
+    ends = {"first_id": page[0].id, "last_id": page[-1].id} if page else {"first_id": None, "last_id": None}
+    rows = [_described(file) for file in page]
+    return {"object": "list", "data": rows, "has_more": len(found) > limit, **ends}
+
+
+@router.get("/{id}")
+async def describe_file(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
+    """Describe a file that the caller keeps."""
+    return _described(await asyncio.to_thread(app_state.kept.get, caller.id, id))
+
+
+@router.get("/{id}/content")
+async def send_file(caller: CallerNow, app_state: AppStateNow, id: str) -> Response:
+    """Send the content of a file that the caller keeps."""
+    kept = await asyncio.to_thread(app_state.kept.get, caller.id, id)
+    data = await asyncio.to_thread(app_state.kept.data, caller.id, id)
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(kept.name)}"}
+    return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+@router.delete("/{id}")
+async def delete_file(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
+    """Delete a file that the caller keeps; its conversation is no longer asked with it."""
+    await asyncio.to_thread(app_state.kept.delete, caller.id, id)
+    return {"id": id, "object": "file", "deleted": True}
+
+
+def _described(file: KeptFile) -> dict[str, Any]:
+    return {
+        "id": file.id,
+        "object": "file",
+        "bytes": file.size,
+        "created_at": int(file.created),
+        "expires_at": None if file.ends is None else int(file.ends),
+        "filename": file.name,
+        "purpose": file.purpose,
+        "status": "processed",
+        "status_details": None,
+    }

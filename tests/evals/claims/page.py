@@ -1,0 +1,17 @@
+"""What docs/papers.md shows of a claim."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "papers.md"
+
+
+def block_of(paper: str) -> str:
+    """Return the block of figures of a claim."""
+    command = f"<!-- figures: python -m ragweave.app.cli bench {paper} --claim -->"
+    (found,) = re.findall(
+        re.escape(command) + r"\n+```\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"), re.M | re.S
+    )
+    return str(found)

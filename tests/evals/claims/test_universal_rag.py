@@ -1,0 +1,82 @@
+"""UniversalRAG in small: arms over kept neighbours, and the page that shows them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from ragweave.corpora.types import CORPORA, LABELS
+from ragweave.evals.claims import universal_rag as claimed
+from ragweave.evals.claims.common import Given, read_rows
+from ragweave.evals.claims.universal_library import paragraphs_of, source_of
+from ragweave.models.errors import InputError
+from ragweave.tests.evals.claims.page import block_of
+
+LISTS = {
+    "paragraph": [["p a#0", 0.9], ["p b#1", 0.4]],
+    "document": [["d a", 0.7]],
+    "image": [["OSC_1", 0.8]],
+    "clip": [["talk 1-3", 0.3]],
+    "video": [],
+}
+
+
+def test_one_space_takes_the_nearest_of_all_corpora() -> None:
+    assert claimed.nearest(LISTS, CORPORA) == ["p a#0", "OSC_1", "d a", "p b#1", "talk 1-3"]
+    assert claimed.nearest(LISTS, ["image"]) == ["OSC_1"] and claimed.nearest(LISTS, ["none"]) == []
+
+
+def test_without_granularity_a_label_opens_all_corpora_of_its_modality() -> None:
+    assert claimed.widened("clip") == ("clip", "video") and claimed.widened("none") == ()
+
+
+def test_an_item_of_the_right_source_counts_as_source_and_not_as_item() -> None:
+    asked = [{"gold": ["d a"]}]
+    assert claimed.hits([["p a#0"]], asked, 1) == [0.0] and claimed.sources([["p a#0"]], asked, 1) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("key", "source"),
+    [
+        ("p Rhine#2", "Rhine"),
+        ("d Rhine", "Rhine"),
+        ("talk 3-9", "talk"),
+        ("slides/a/1.png", "slides/a/1.png"),
+    ],
+)
+def test_the_source_of_an_item_is_what_it_is_a_part_of(key: str, source: str) -> None:
+    assert source_of(key) == source
+
+
+def test_paragraphs_leave_headings_and_short_blocks_out_and_keep_the_words_of_links() -> None:
+    long = "word " * 60 + "[of](http://x)"
+    assert paragraphs_of(f"# Title\n\nshort\n\n{long}\n\n| a | b |") == ["word " * 60 + "of"]
+
+
+def test_the_gap_counts_modalities_among_the_first_items() -> None:
+    found = claimed.gap([{"corpus": c} for c in ("paragraph", "image", "clip")], [LISTS] * 3)
+    assert found["pictures"] == {"text": 0.6, "pictures": 0.2, "recordings": 0.2}
+
+
+def test_forty_questions_of_each_corpus_have_gold_items_neighbours_and_a_label() -> None:
+    questions = read_rows("universal_rag_questions")
+    rows = {row["id"]: row for row in read_rows("universal_rag_lists")[1:]}
+    replies = {row["question"]: row["reply"] for row in read_rows("universal_rag_replies")}
+    assert [sum(q["corpus"] == c for q in questions) for c in CORPORA] == [40] * 5
+    assert {q["question"] for q in questions} == replies.keys() and {*replies.values()} <= {*LABELS}
+    assert all(q["gold"] and {*rows[q["id"]]["lists"]} == {*CORPORA} for q in questions)
+
+
+async def test_a_question_without_a_kept_label_is_named() -> None:
+    model = claimed.Labelling(kept={})
+    with pytest.raises(InputError, match="no label is kept for “Where\\?”"):
+        await model.ainvoke([("human", "Where?")])
+
+
+def test_the_page_shows_what_the_records_give(tmp_path: Path) -> None:
+    report = asyncio.run(claimed.claim(Given(None, tmp_path)))
+    assert block_of("universal-rag") == report.text
+    report.draw(tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
