@@ -1,8 +1,8 @@
 """Auto-RAG in small: whether rounds follow difficulty, and how many documents a turn should show.
 
-Eight chains of four facts (records/auto_rag.jsonl), each fact in a passage of its own, beside two near misses a
-chain. A question of h hops needs the first h facts of a chain, of which each names what the next one is about:
-eight questions each of one to four hops over one library of 48 passages.
+Eight chains of four facts (records/auto_rag.jsonl), each fact in a passage of its own, and two near misses a
+chain. A question of h hops needs the first h facts of a chain. Each fact names what the next one is about.
+There are eight questions each of one to four hops over one library of 48 passages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import Record, Run, kept_note, played, stroke, verdict
+from ragweave.evals.claims.played import ClaimRecord, Run, kept_note, played, stroke, verdict
 
 NAME = "auto_rag"
 HOPS = (1, 2, 3, 4)
@@ -46,7 +46,7 @@ def without_reasoning() -> Any:
     return without(build(), ["reason"]).compile(name="agent")
 
 
-def passages(record: Record) -> list[Row]:
+def passages(record: ClaimRecord) -> list[Row]:
     """Return the library."""
     out = []
     for chain in record.of("chain"):
@@ -58,7 +58,7 @@ def passages(record: Record) -> list[Row]:
     return out
 
 
-async def runs(record: Record, work: Path) -> list[Run]:
+async def runs(record: ClaimRecord, work: Path) -> list[Run]:
     """Index the library and return all runs."""
     from ragweave.evals.corpus import prepare
 
@@ -86,7 +86,7 @@ def by_hop(outcomes: Sequence[Row]) -> Table:
     return out
 
 
-def rights(record: Record, rows: Sequence[Row]) -> list[float]:
+def rights(record: ClaimRecord, rows: Sequence[Row]) -> list[float]:
     """Return 1 for each right answer."""
     chains = {chain["id"]: chain["links"] for chain in record.of("chain")}
     out = []
@@ -96,7 +96,7 @@ def rights(record: Record, rows: Sequence[Row]) -> list[float]:
     return out
 
 
-def report(record: Record, outcomes: Sequence[Row], changed: int = 0) -> Report:
+def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Report:
     """Return rounds and right answers by hops for every arm."""
     found = by_hop(outcomes)
     chains = len(record.of("chain"))
@@ -128,13 +128,13 @@ def _values(rows: Sequence[Row], key: str) -> list[float]:
     return [float(row[key]) for row in rows]
 
 
-def _over_hops(record: Record, hops: Mapping[int, Sequence[Row]]) -> list[float]:
+def _over_hops(record: ClaimRecord, hops: Mapping[int, Sequence[Row]]) -> list[float]:
     """Return the share of right answers of each chain, so that the interval resamples chains."""
     by_chain = zip(*(rights(record, rows) for rows in hops.values()), strict=True)
     return [sum(row) / len(row) for row in by_chain]
 
 
-def draw(record: Record, found: Table, path: Path) -> None:
+def draw(record: ClaimRecord, found: Table, path: Path) -> None:
     """Draw rounds and right answers by hops."""
     figure, (left, right) = drawing(2, (9, 4))
     for n, (arm, hops) in enumerate(found.items()):
@@ -150,6 +150,6 @@ def draw(record: Record, found: Table, path: Path) -> None:
 
 async def claim(given: Given) -> Report:
     """Run all arms again with the kept replies, and report."""
-    record = Record.read(NAME)
+    record = ClaimRecord.read(NAME)
     outcomes, _, changed = await played(await runs(record, given.work), record)
     return report(record, outcomes, changed)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import Record, Run, first_by_digest, kept_note, played, stroke, verdict
+from ragweave.evals.claims.played import ClaimRecord, Run, first_by_digest, kept_note, played, stroke, verdict
 
 NAME = "crag"
 STEPS = (0, 25, 50, 75, 100)
@@ -64,7 +64,7 @@ def write_pages(questions: Sequence[Row], folder: Path) -> Path:
     return folder
 
 
-async def runs(record: Record, work: Path, steps: Sequence[int] = STEPS) -> list[Run]:
+async def runs(record: ClaimRecord, work: Path, steps: Sequence[int] = STEPS) -> list[Run]:
     """Index the library of each step, put the pages in the place of the web, and return all runs."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.evals.corpus import prepare
@@ -81,7 +81,7 @@ async def runs(record: Record, work: Path, steps: Sequence[int] = STEPS) -> list
     return out
 
 
-def judged(record: Record, outcomes: Sequence[Row]) -> dict[str, dict[int, list[str]]]:
+def judged(record: ClaimRecord, outcomes: Sequence[Row]) -> dict[str, dict[int, list[str]]]:
     """Return the verdicts by arm and step, in the order of the questions."""
     answers = {row["id"]: row["answers"] for row in record.of("question")}
     out: dict[str, dict[int, list[str]]] = {arm: {step: [] for step in STEPS} for arm in ARMS}
@@ -91,7 +91,7 @@ def judged(record: Record, outcomes: Sequence[Row]) -> dict[str, dict[int, list[
     return out
 
 
-def report(record: Record, outcomes: Sequence[Row], changed: int = 0) -> Report:
+def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Report:
     """Return right, wrong and declined at each step, and what each arm keeps of its right answers."""
     found = judged(record, outcomes)
     count = len(record.of("question"))
@@ -135,7 +135,7 @@ def _mean(steps: Mapping[int, Sequence[str]], kind: str) -> list[float]:
     return [sum(said == kind for said in row) / len(row) for row in by_question]
 
 
-def _by_kind(record: Record, found: Mapping[str, Mapping[int, Sequence[str]]]) -> list[str]:
+def _by_kind(record: ClaimRecord, found: Mapping[str, Mapping[int, Sequence[str]]]) -> list[str]:
     """Return right, wrong and declined at the last step by the kind of near miss."""
     kinds = [row["kind"] for row in record.of("question")]
     names = list(dict.fromkeys(kinds))
@@ -164,6 +164,6 @@ def draw(found: Mapping[str, Mapping[int, Sequence[str]]], path: Path) -> None:
 
 async def claim(given: Given) -> Report:
     """Run all arms again with the kept replies, and report."""
-    record = Record.read(NAME)
+    record = ClaimRecord.read(NAME)
     outcomes, _, changed = await played(await runs(record, given.work), record)
     return report(record, outcomes, changed)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ragweave.evals.claims import auto_rag
-from ragweave.evals.claims.played import Record
+from ragweave.evals.claims.played import ClaimRecord
 from ragweave.evals.metrics import says
 
-RECORD = Record.read(auto_rag.NAME)
+RECORD = ClaimRecord.read(auto_rag.NAME)
 
 
 def test_each_fact_stands_in_its_own_passage_and_no_question_names_the_answer() -> None:

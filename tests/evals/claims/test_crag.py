@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 
 from ragweave.evals.claims import crag
-from ragweave.evals.claims.played import Record
+from ragweave.evals.claims.played import ClaimRecord
 
-QUESTIONS = Record.read(crag.NAME).of("question")
+QUESTIONS = ClaimRecord.read(crag.NAME).of("question")
 
 
 def golds(step: int) -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.claims import auto_rag, crag
-from ragweave.evals.claims.played import Record, kept_note, played, verdict
+from ragweave.evals.claims.played import ClaimRecord, kept_note, played, verdict
 from ragweave.evals.corpus import use_home
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "papers.md").read_text(encoding="utf-8")
@@ -38,7 +38,7 @@ def test_a_run_that_abstained_has_declined_whatever_it_shows() -> None:
 
 @pytest.mark.parametrize(("module", "paper"), [(crag, "crag"), (auto_rag, "auto-rag")])
 def test_the_page_shows_the_report_of_the_record(module: Any, paper: str) -> None:
-    record = Record.read(module.NAME)
+    record = ClaimRecord.read(module.NAME)
     figures = module.report(record, record.of("outcome")).text.rsplit("\n\n", 1)[0]
     command = f"<!-- figures: python -m ragweave.app.cli bench {paper} --claim -->"
     assert f"{command}\n```\n{figures}\n\n" in PAGE
@@ -53,7 +53,7 @@ def test_a_changed_prompt_is_counted_and_said() -> None:
 
 async def test_runs_of_a_chain_end_again_as_the_record_says(tmp_path: Path) -> None:
     use_home(tmp_path)
-    record = Record.read(auto_rag.NAME)
+    record = ClaimRecord.read(auto_rag.NAME)
     some = [run for run in await auto_rag.runs(record, tmp_path) if run.name.endswith("/4/clock")]
     outcomes, missing, changed = await played(some, record)
     kept = record.outcomes()
@@ -63,7 +63,7 @@ async def test_runs_of_a_chain_end_again_as_the_record_says(tmp_path: Path) -> N
 
 async def test_a_run_without_its_reply_counts_as_it_was_kept(tmp_path: Path) -> None:
     use_home(tmp_path)
-    record = Record.read(auto_rag.NAME)
+    record = ClaimRecord.read(auto_rag.NAME)
     some = [run for run in await auto_rag.runs(record, tmp_path) if run.name == "agent/1/clock"]
     record.kept.clear()
     outcomes, missing, changed = await played(some, record)
@@ -76,7 +76,7 @@ async def test_plain_rag_is_run_again_and_the_web_is_the_folder_of_pages(
 ) -> None:
     use_home(tmp_path)
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", "")  # so that it is as before when the test has ended
-    record = Record.read(crag.NAME)
+    record = ClaimRecord.read(crag.NAME)
     try:
         runs = await crag.runs(record, tmp_path, steps=(100,))
         some = [run for run in runs if run.name.endswith("/100/tide")]
