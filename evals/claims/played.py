@@ -165,5 +165,5 @@ def kept_note(runs: int, changed: int) -> str:
 
 
 def stroke(n: int) -> dict[str, Any]:
-    """Return how the line of the n-th arm is drawn: each thinner than the one below, so that equal ones show."""
+    """Return how the line of the n-th arm is drawn: thinner than the one below, so that equal ones show."""
     return {"marker": "osD^vP"[n % 6], "linewidth": max(1.0, 7.0 - 1.3 * n), "markersize": 9 - n}
