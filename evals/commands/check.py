@@ -20,7 +20,9 @@ def check(
     ] = "",
     answers: Annotated[
         Path | None,
-        typer.Option("--answers", help="Kept answers (id, answer, cited); empty: sentences of the library."),
+        typer.Option(
+            "--answers", help="Recorded answers (id, answer, cited); empty: sentences of the library."
+        ),
     ] = None,
     opinion: Annotated[
         str,
@@ -33,23 +35,24 @@ def check(
     planted: Annotated[int, typer.Option("--planted", min=1, help="Sentences of a set with an error.")] = 40,
     each: Annotated[int, typer.Option("--each", min=1, max=40, help="Sentences of an answer.")] = 5,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Keep what became of each sentence there.")
+        Path | None, typer.Option("--out", help="Write the result for each sentence to this file.")
     ] = None,
     kept: Annotated[
         list[Path] | None,
-        typer.Option("--report", help="Print the figures of kept files again; may be repeated."),
+        typer.Option("--report", help="Print the figures of such files again; may be repeated."),
     ] = None,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
-    """Have right sentences and planted errors checked, and print what is caught and what is lost.
+    """Check right sentences and planted errors, and print how many are lost and caught.
 
     Without a set: written answers with 18 kinds of error, and right sentences in a good model's words (sums,
     converted units, other languages). With one, 17 kinds are planted by rule, a true sentence that cites the
     wrong passage among them. RAGWEAVE_CHECK, or RAGWEAVE_CHAT, names the model.
     """
     from ragweave.corpora.ingest.run import index
-    from ragweave.evals.check import CheckedSet, OpinionBy, cases, checked, measured, read, write, written
+    from ragweave.evals.check import CheckedSet, OpinionBy, checked, measured, read, write
+    from ragweave.evals.check_answers import cases, written
     from ragweave.evals.corpus import use_home
     from ragweave.evals.sets import folder_of
     from ragweave.models.chat import chat

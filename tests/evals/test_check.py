@@ -7,17 +7,8 @@ import pytest
 
 from ragweave.components import exam
 from ragweave.components.evidence import Strip
-from ragweave.evals.check import (
-    bound,
-    cases,
-    checked,
-    grouped,
-    measured,
-    read,
-    right_sentences,
-    write,
-    written,
-)
+from ragweave.evals.check import bound, checked, measured, read, write
+from ragweave.evals.check_answers import cases, grouped, right_sentences, written
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, planted
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat, checkers
@@ -119,7 +110,7 @@ async def test_right_sentences_are_those_of_right_answers_with_what_they_cite(
         rows = (("house", HOUSE), ("boat", BOAT))
         return [{**strip(n, t), "id": n, "relevance": 1.0, "corpus": "paragraph"} for n, t in rows]
 
-    monkeypatch.setattr("ragweave.evals.check.asearch", found)
+    monkeypatch.setattr("ragweave.evals.check_answers.asearch", found)
     (tmp_path / "questions.jsonl").write_text(
         '{"id": "a", "question": "Who is the keeper?", "answers": ["Ada Quill"]}\n'
         '{"id": "b", "question": "Who is the captain?", "answers": ["Bert Osk"]}\n'

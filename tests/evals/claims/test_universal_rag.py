@@ -9,6 +9,7 @@ import pytest
 
 from ragweave.corpora.types import CORPORA, LABELS
 from ragweave.evals.claims import universal_rag as claimed
+from ragweave.evals.claims import universal_rag_scores as scores
 from ragweave.evals.claims.common import Given, read_rows
 from ragweave.evals.claims.universal_library import paragraphs_of, source_of
 from ragweave.models.errors import InputError
@@ -24,17 +25,17 @@ LISTS = {
 
 
 def test_one_space_takes_the_nearest_of_all_corpora() -> None:
-    assert claimed.nearest(LISTS, CORPORA) == ["p a#0", "OSC_1", "d a", "p b#1", "talk 1-3"]
-    assert claimed.nearest(LISTS, ["image"]) == ["OSC_1"] and claimed.nearest(LISTS, ["none"]) == []
+    assert scores.nearest(LISTS, CORPORA) == ["p a#0", "OSC_1", "d a", "p b#1", "talk 1-3"]
+    assert scores.nearest(LISTS, ["image"]) == ["OSC_1"] and scores.nearest(LISTS, ["none"]) == []
 
 
 def test_without_granularity_a_label_opens_all_corpora_of_its_modality() -> None:
-    assert claimed.widened("clip") == ("clip", "video") and claimed.widened("none") == ()
+    assert scores.widened("clip") == ("clip", "video") and scores.widened("none") == ()
 
 
 def test_an_item_of_the_right_source_counts_as_source_and_not_as_item() -> None:
     asked = [{"gold": ["d a"]}]
-    assert claimed.hits([["p a#0"]], asked, 1) == [0.0] and claimed.sources([["p a#0"]], asked, 1) == [1.0]
+    assert scores.hits([["p a#0"]], asked, 1) == [0.0] and scores.sources([["p a#0"]], asked, 1) == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_paragraphs_leave_headings_and_short_blocks_out_and_keep_the_words_of_li
 
 
 def test_the_gap_counts_modalities_among_the_first_items() -> None:
-    found = claimed.gap([{"corpus": c} for c in ("paragraph", "image", "clip")], [LISTS] * 3)
+    found = scores.gap([{"corpus": c} for c in ("paragraph", "image", "clip")], [LISTS] * 3)
     assert found["pictures"] == {"text": 0.6, "pictures": 0.2, "recordings": 0.2}
 
 
