@@ -1,4 +1,4 @@
-"""Check the answer of this turn, give its sentences their marks, and close the turn."""
+"""Check the answer of this turn, mark its sentences, and close the turn."""
 
 from __future__ import annotations
 
@@ -21,15 +21,24 @@ from ragweave.components.phrases import (
 )
 from ragweave.components.prose import split, tell
 from ragweave.components.run_context import chosen
-from ragweave.components.stand_ins import told as told_stand_ins
+from ragweave.components.stand_ins import told as stand_ins
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
+from ragweave.models.text import counted
 from ragweave.nodes.generate import open_builder
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, known, message_id, numbered
+from ragweave.nodes.state import (
+    State,
+    Update,
+    evidence_by_id,
+    known,
+    message_id,
+    numbered,
+    strips_by_document,
+)
 
 _UNJUDGED = ("unchecked", "quoted")
-"""Support of sentences whose confidence says nothing."""
+"""Kinds of support that carry no confidence."""
 
 
 async def check(state: State, runtime: NodeRuntime) -> Update:
@@ -37,14 +46,10 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     run = NodeRun("check", state, runtime, by="rule")
     foreign = _foreign(state)
     draft = await _marked(run, state, foreign)
-    citations = _cited(draft, state)
+    citations = _cited(draft)
     question, kept = state["question"], state.get("draft")
     why = "" if draft.sentences else (kept["why"] if kept else "") or UNSUPPORTED
     _note(run, draft)
-    quotes = any(s.support == "quoted" for s in draft.sentences)
-    kind: Kind = (
-        "quotes" if quotes else "answer" if draft.sentences else "closest" if citations else "nothing"
-    )
     text = told(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
     update = run.done(_summary(draft.sentences, len(citations), why))
     notes = [*state.get("notes", []), *update.get("notes", [])]
@@ -54,11 +59,9 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         text=text,
         sentences=tuple(draft.sentences),
         citations=citations,
-        confidence=round(
-            min((s.confidence for s in draft.sentences if s.support not in _UNJUDGED), default=0.0), 3
-        ),
+        confidence=_confidence(draft.sentences),
         abstained=not draft.sentences,
-        kind=kind,
+        kind=_kind(draft.sentences, citations),
         why=why,
         mode="llm" if foreign else kept["by"] if kept else "extractive",
         model=f"{writer.name} at {writer.host}" if writer is not None else "",
@@ -69,12 +72,34 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
         usage=(*state.get("usage", []), *update["usage"]),
     )
     message = AIMessage(text, id=foreign.id if foreign else message_id(state))
-    # What was answered is no edit of the next turn.
+    # The next turn must not take this question for an edited one.
     return {**update, "turn": {**state["turn"], "posed": question}, "answer": answer, "messages": [message]}
 
 
+def _kind(sentences: Sequence[Sentence], citations: Sequence[Citation]) -> Kind:
+    """Return what the turn ends with: quotes, an answer, the closest passages, or nothing."""
+    if _quotes(sentences):
+        return "quotes"
+    if sentences:
+        return "answer"
+    return "closest" if citations else "nothing"
+
+
+def _quotes(sentences: Sequence[Sentence]) -> bool:
+    return any(s.support == "quoted" for s in sentences)
+
+
+def _confidence(sentences: Sequence[Sentence]) -> float:
+    """Return the lowest confidence of a judged sentence, 0 if there is none."""
+    judged: list[float] = []
+    for sentence in sentences:
+        if sentence.support not in _UNJUDGED:
+            judged.append(sentence.confidence)
+    return round(min(judged, default=0.0), 3)
+
+
 def _foreign(state: State) -> AIMessage | None:
-    """Return the answer that another node than ours has written as a message, if the draft holds none."""
+    """Return the message in which a node of another graph answered, if the draft is empty."""
     draft, messages = state.get("draft"), state.get("messages", [])
     if (draft and (draft["sentences"] or draft["why"])) or not messages:
         return None
@@ -83,59 +108,72 @@ def _foreign(state: State) -> AIMessage | None:
 
 
 async def _marked(run: NodeRun, state: State, foreign: AIMessage | None) -> AnswerBuilder:
-    """Return the draft of this turn with its marks; of a strict one what no source says is withheld."""
+    """Return the draft of this turn with its marks; a strict run withholds what no source supports."""
     strips = known(state, run.context.shown)
     builder = await open_builder(run, state, strips if foreign else ())
     if foreign:
-        documents = [[s for s in strips if s["evidence"] == i] for i in numbered(state)]
+        documents = strips_by_document(strips, numbered(state))
         for raw in split(foreign.text):
             tell(raw, documents, builder)
         builder.close()
-    rows = {e["id"]: e for e in state.get("evidence", [])}
     waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
-    await mark_answer(run, state["question"], builder, rows)
+    await mark_answer(run, state["question"], builder, evidence_by_id(state))
     if run.context.check_by == "strict" and waiting:
-        builder.release([n for n in waiting if builder.sentences[n - 1].support not in SHOWN_IF_STRICT])
-        if not builder.sentences:
-            builder.nearest()
+        _withhold(builder, waiting)
     return builder
 
 
-def _cited(draft: AnswerBuilder, state: State) -> tuple[Citation, ...]:
-    """Return the sources that the sentences name; all of them if there is no sentence."""
-    numbers = {n for s in draft.sentences for n in (*s.citations, *s.against)}
-    return tuple(c for c in draft.citations if c.n in numbers or not draft.sentences)
+def _withhold(builder: AnswerBuilder, waiting: Sequence[int]) -> None:
+    """Drop the waiting sentences whose mark a strict run does not show."""
+    dropped: list[int] = []
+    for n in waiting:
+        if builder.sentences[n - 1].support not in SHOWN_IF_STRICT:
+            dropped.append(n)
+    builder.release(dropped)
+    if not builder.sentences:
+        builder.nearest()
+
+
+def _cited(draft: AnswerBuilder) -> tuple[Citation, ...]:
+    """Return the sources that the sentences cite; all sources if there is no sentence."""
+    if not draft.sentences:
+        return tuple(draft.citations)
+    numbers: set[int] = set()
+    for sentence in draft.sentences:
+        numbers.update(sentence.citations)
+        numbers.update(sentence.against)
+    return tuple(c for c in draft.citations if c.n in numbers)
 
 
 def _note(run: NodeRun, draft: AnswerBuilder) -> None:
-    """Record in words what limits the answer."""
-    if published := told_stand_ins(run.context):
+    """Add a note for each thing that limits the answer."""
+    published = stand_ins(run.context)
+    if published:
         run.note(published)
     if run.meter.refused:
         run.note(f"A limit of this run was reached: {run.meter.refused}.")
     if draft.dropped:
         run.note(WITHHELD.format(n=draft.dropped))
-    if any(s.support == "quoted" for s in draft.sentences):
+    if _quotes(draft.sentences):
         run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
     elif run.context.check_by == "off" and any(s.support == "unchecked" for s in draft.sentences):
         run.note(UNCHECKED)
 
 
 def _summary(draft: Sequence[Sentence], sources: int, why: str) -> str:
-    """Say in words what the turn ends with."""
+    """Summarise the end of the turn for the trail of steps."""
     if not draft:
         return f"abstained: {why}"
-    noun = "quote" if any(s.support == "quoted" for s in draft) else "sentence"
-    counts = ((len(draft), noun), (sources, "source"))
-    said = ", ".join(f"{n} {name if n == 1 else name + 's'}" for n, name in counts)
-    marks = counted_marks(s.support for s in draft)
-    return f"{said}: {marks}" if marks else said
+    noun = "quote" if _quotes(draft) else "sentence"
+    summary = f"{counted(len(draft), noun)}, {counted(sources, 'source')}"
+    marks = counted_marks([s.support for s in draft])
+    return f"{summary}: {marks}" if marks else summary
 
 
 def where_searched(state: State) -> tuple[str, ...]:
     """Say where each round looked and why."""
-    routed = [
-        f"{', '.join(sorted(r['corpora'], key=LABELS.index)) or 'nothing'}: {r['why']}"
-        for r in state["routes"]
-    ]
-    return tuple(dict.fromkeys(routed))
+    lines: list[str] = []
+    for route in state["routes"]:
+        corpora = ", ".join(sorted(route["corpora"], key=LABELS.index)) or "nothing"
+        lines.append(f"{corpora}: {route['why']}")
+    return tuple(dict.fromkeys(lines))

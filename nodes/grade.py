@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
 from ragweave.components.evidence import Action, Evidence, Grade, Step
@@ -11,23 +13,21 @@ from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.run_context import rewrites
 from ragweave.models import relevance
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, asked_together, phrasings_of
+from ragweave.nodes.state import State, Update, asked_together, best_of_hop, phrasings_of
 
 
 async def grade(state: State, runtime: NodeRuntime) -> Update:
     """Return the verdict over the hop's items, and the items with their relevance.
 
-    Each item is scored against the query of the hop that fetched it: pictures and video by their text,
-    pictures also by what an image encoder makes of them, or by what a vision model, asked first, sees in
-    them. A model's verdict that cannot be read is `ambiguous`. Where newer items are preferred, age changes
-    their order and never the verdict.
+    Each item is scored against the query of the hop that fetched it. Pictures and recordings are scored by
+    their text; pictures also by an image encoder, or by what a vision model sees in them. A model's verdict
+    that cannot be read is `ambiguous`. If newer items are preferred, age changes the order, never the verdict.
     """
     run = NodeRun("grade", state, runtime)
-    rows = {e["id"]: e for e in state.get("evidence", [])}
-    items = [rows[i] for i in state.get("candidates", []) if i in rows]
+    items = best_of_hop(state)
     worth = worth_a_look(items)
     looked = await look_first(run, state["query"], [e for e in items if e["id"] in worth], relevance.UPPER)
-    items = [Evidence(**{**e, "seen": looked[e["id"]]}) if e["id"] in looked else e for e in items]
+    items = _with_looks(items, looked)
     made = Outcome(Graded([], relevance.UPPER, relevance.LOWER), "local")
     if items:
         made = await grade_items(run, asked_together(state), items, looked)
@@ -36,10 +36,10 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     best = max(scores, default=-1.0)
     unreadable = made.fallback is not None and made.fallback.kind == "unreadable"
     action = "ambiguous" if unreadable else verdict(best, upper, lower)
-    graded = [Evidence(**{**e, "relevance": round(s, 4)}) for e, s in zip(items, scores, strict=True)]
+    graded = with_relevance(items, scores)
     before = state.get("grade")
     if before is not None and before["hop"] == run.hop:
-        # Rewrites were searched since. Their passages look better than they are: the first verdict holds.
+        # Rewrites were searched in between. Their passages score too high, so the first verdict holds.
         action = before["action"]
     row: Grade = {
         "hop": run.hop,
@@ -55,12 +55,27 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
 
 
+def _with_looks(items: Sequence[Evidence], looked: Mapping[str, str]) -> list[Evidence]:
+    """Return items with what a vision model saw in them."""
+    seen: list[Evidence] = []
+    for row in items:
+        seen.append(Evidence(**{**row, "seen": looked[row["id"]]}) if row["id"] in looked else row)
+    return seen
+
+
+def with_relevance(rows: Sequence[Evidence], scores: Sequence[float]) -> list[Evidence]:
+    """Return rows with their relevance, from -1 to 1."""
+    graded: list[Evidence] = []
+    for row, score in zip(rows, scores, strict=True):
+        graded.append(Evidence(**{**row, "relevance": round(score, 4)}))
+    return graded
+
+
 def thresholds(context: Context, graded: Graded) -> tuple[float, float]:
-    """Return the upper and lower threshold of the evaluator that graded; what the context names comes first."""
+    """Return the upper and lower threshold: those of the context, or else of the evaluator that graded."""
     upper = graded.upper if context.method.upper is None else context.method.upper
     lower = graded.lower if context.method.lower is None else context.method.lower
-    # A threshold given alone may lie beyond the evaluator's other one; then there is no `ambiguous` left
-    # between them.
+    # A single given threshold may cross the evaluator's other one; then no score is `ambiguous`.
     return (upper, min(lower, upper)) if context.method.lower is None else (max(upper, lower), lower)
 
 
@@ -72,23 +87,28 @@ def verdict(best: float, upper: float, lower: float) -> Action:
 
 
 def _again(context: Context) -> list[Action]:
-    """Return the verdicts upon which a chat model writes other words for a query."""
+    """Return the verdicts after which a chat model rephrases the query."""
     if not rewrites(context):
         return []
     return ["incorrect", "ambiguous"] if context.effort == "high" else ["incorrect"]
 
 
 def after_grade(state: State) -> list[Step]:
-    """Return what the verdict leads to, in the words of the graph's edges (CRAG, section 4.3).
+    """Return the next steps after the verdict, as labels of the graph's edges (CRAG, section 4.3).
 
-    An incorrect one is searched once more in other words, if the web is not searched. What was found goes on
-    even then: in two of three such rounds it holds what the question needs. With high effort an ambiguous one
-    is searched in other words as well.
+    An incorrect round is searched once more in other words, unless the web is searched. Its items are kept
+    even then: in two of three such rounds they hold what the question needs. With high effort an ambiguous
+    round is rephrased as well.
     """
     grade = state["grade"]
     assert grade is not None
-    if grade["action"] == "incorrect":
-        return ["web"] if grade["web"] else ["incorrect"] if "incorrect" in grade["again"] else ["unsure"]
-    if grade["action"] in grade["again"]:
+    action = grade["action"]
+    if action == "incorrect":
+        if grade["web"]:
+            return ["web"]
+        return ["incorrect"] if "incorrect" in grade["again"] else ["unsure"]
+    if action in grade["again"]:
         return ["reword"]
-    return [grade["action"], "web"] if grade["web"] and grade["action"] == "ambiguous" else [grade["action"]]
+    if action == "ambiguous" and grade["web"]:
+        return [action, "web"]
+    return [action]

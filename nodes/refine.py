@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
@@ -16,38 +16,37 @@ from ragweave.components.strips import cut, select, strip_of
 from ragweave.corpora.types import Item
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, asked_together, bound, whole_documents
+from ragweave.nodes.state import State, Update, asked_together, best_of_hop, bound, whole_documents
 
 SHOWN: dict[Effort, dict[Action, int]] = {
     "low": {"correct": 3, "ambiguous": 4, "incorrect": 4},
     "normal": {"correct": 4, "ambiguous": 5, "incorrect": 5},
     "high": {"correct": 6, "ambiguous": 8, "incorrect": 8},
 }
-"""Passages that a chat model is shown, by the verdict over the first round."""
+"""How many passages a chat model reads, by effort and by the verdict over the first round."""
 NEAREST = 3
-"""Items that are kept if none looks relevant; their sentences then say how little that is."""
+"""How many items are kept if none is relevant; extractive mode then says that they match little."""
 
 
 async def refine(state: State, runtime: NodeRuntime) -> Update:
-    """Return the strips of this hop that bear on its query, each with a locator of its own.
+    """Return the strips of this hop that are relevant to its query, each with its own place.
 
-    A chat model is shown every item whole: it leaves out itself what does not help. A further round adds what
-    the grade does not call irrelevant, or else its best item. Without a chat model nothing is cut either
-    unless strips are asked for, and never a long document that is read whole.
+    A chat model reads every item whole and ignores what does not help. A further round adds the items that the
+    grade does not call irrelevant, or else its best item. Without a chat model items are cut only if
+    `method.strip_mode` asks for strips, and a long document that is read whole is never cut.
     """
     run = NodeRun("refine", state, runtime)
-    rows = {e["id"]: e for e in state.get("evidence", [])}
-    found = [rows[i] for i in state.get("candidates", []) if i in rows]
+    found = best_of_hop(state)
     if shown_whole(run.context):
         kept = _for_a_model(run, state, found)
         return _uncut(run, kept, f"{counted(len(kept), 'passage')}, whole")
     lower = bound(state)
-    kept = [e for e in found if e["relevance"] >= lower] or found[: NEAREST if run.hop == 1 else 1]
+    nearest = found[: NEAREST if run.hop == 1 else 1]
+    kept = [e for e in found if e["relevance"] >= lower] or nearest
     if run.context.method.strip_mode == "auto":
-        # Quotes read the items themselves.
-        return _uncut(
-            run, kept, f"skipped: no model reads strips; {len(kept)} of {counted(len(found), 'passage')} kept"
-        )
+        # Quotes are cut from the items themselves.
+        some = f"{len(kept)} of {counted(len(found), 'passage')} kept"
+        return _uncut(run, kept, f"skipped: no model reads strips; {some}")
     return await _cut(run, state, kept)
 
 
@@ -57,55 +56,95 @@ def shown_whole(context: Context) -> bool:
 
 
 def _for_a_model(run: NodeRun, state: State, found: Sequence[Evidence]) -> list[Evidence]:
-    """Return the items that a chat model is shown, as many as the verdict allows."""
+    """Return the items that a chat model reads, as many as the verdict allows."""
     lower, grade = bound(state), state.get("grade")
-    # A picture without words, of which a look says nothing, holds nothing to read.
-    said = [e for e in found if e["text"].strip() or e.get("seen") != "" or e["relevance"] >= lower]
+    readable = [e for e in found if _is_readable(e, lower)]
     if run.hop > 1:
-        return [e for e in said if e["relevance"] >= lower] or said[:1]
-    return said[: SHOWN[run.context.effort][grade["action"]]] if grade else said
+        return [e for e in readable if e["relevance"] >= lower] or readable[:1]
+    if not grade:
+        return readable
+    return readable[: SHOWN[run.context.effort][grade["action"]]]
+
+
+def _is_readable(row: Evidence, lower: float) -> bool:
+    """Return False for an irrelevant picture without words in which a look saw nothing."""
+    return bool(row["text"].strip()) or row.get("seen") != "" or row["relevance"] >= lower
 
 
 def _uncut(run: NodeRun, kept: Sequence[Evidence], summary: str) -> Update:
-    """Close the node with items as they are, and what was seen in them."""
+    """Close the node with whole items and what was seen in them."""
     run.by = "rule"
-    strips = [s for e in kept for s in (as_strip(e), *as_seen(e))]
+    strips: list[Strip] = []
+    for row in kept:
+        strips += [as_strip(row), *as_seen(row)]
     return run.done(summary, data={"strips": [s["id"] for s in strips]}, knowledge=strips)
 
 
 async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
     """Close the node with the strips of items that the evaluator finds relevant."""
-    items = await (await run.library()).items([e["id"] for e in kept if e["origin"] == "library"])
-    wholes = whole_documents(state) if state.get("routes") else set()
-    long = {i for i in wholes & items.keys() if len(items[i].text) > TEXT_LIMIT}
-    uncut = [as_strip(e) for e in kept if e["id"] in long]
-    cuttable = [e for e in kept if e["id"] not in long]
+    in_library = [e["id"] for e in kept if e["origin"] == "library"]
+    items = await (await run.library()).items(in_library)
+    uncut, cuttable = _apart(kept, items, whole_documents(state) if state.get("routes") else set())
     query = asked_together(state)
     made = _strips(run, cuttable, items, query)
     judged = await score_strips(run, query, made)
-    fresh = {e["id"]: e.get("fresh", 1.0) for e in kept}
-    scored = [
-        Strip(**{**s, "score": round(faded(s["score"], fresh[s["evidence"]]), 4)}) for s in judged.value
-    ]
-    chosen = select(scored, run.context.method)
-    before = sum(len(items[e["id"]].text) for e in cuttable if e["id"] in items)
-    removed = 1 - sum(len(s["text"]) for s in chosen) / (before or 1)
-    summary = f"{len(chosen)} of {counted(len(made), 'part')} kept, {removed:.0%} of the text removed"
-    summary += f"; documents whole: {len(uncut)}" if uncut else ""
-    chosen = [*uncut, *chosen]
-    return run.done(
-        summary, judged, data={"strips": [s["id"] for s in chosen], "of": len(made)}, knowledge=chosen
-    )
+    chosen = select(_faded(judged.value, kept), run.context.method)
+    summary = f"{len(chosen)} of {counted(len(made), 'part')} kept, "
+    summary += f"{_removed(cuttable, items, chosen):.0%} of the text removed"
+    if uncut:
+        summary += f"; documents whole: {len(uncut)}"
+    knowledge = [*uncut, *chosen]
+    data = {"strips": [s["id"] for s in knowledge], "of": len(made)}
+    return run.done(summary, judged, data=data, knowledge=knowledge)
+
+
+def _apart(
+    kept: Sequence[Evidence], items: Mapping[str, Item], wholes: Collection[str]
+) -> tuple[list[Strip], list[Evidence]]:
+    """Return the long documents that are read whole, as strips, and the items to cut."""
+    uncut: list[Strip] = []
+    cuttable: list[Evidence] = []
+    for row in kept:
+        i = row["id"]
+        if i in wholes and i in items and len(items[i].text) > TEXT_LIMIT:
+            uncut.append(as_strip(row))
+        else:
+            cuttable.append(row)
+    return uncut, cuttable
+
+
+def _faded(strips: Sequence[Strip], kept: Sequence[Evidence]) -> list[Strip]:
+    """Return strips whose scores count the age of their items, if newer ones are preferred."""
+    fresh = {row["id"]: row.get("fresh", 1.0) for row in kept}
+    scored: list[Strip] = []
+    for strip in strips:
+        score = round(faded(strip["score"], fresh[strip["evidence"]]), 4)
+        scored.append(Strip(**{**strip, "score": score}))
+    return scored
+
+
+def _removed(cut_from: Sequence[Evidence], items: Mapping[str, Item], chosen: Sequence[Strip]) -> float:
+    """Return the share of the items' text that was removed, from 0 to 1."""
+    before = 0
+    for row in cut_from:
+        if row["id"] in items:
+            before += len(items[row["id"]].text)
+    after = sum(len(strip["text"]) for strip in chosen)
+    return 1 - after / (before or 1)
 
 
 def _strips(run: NodeRun, kept: Sequence[Evidence], items: Mapping[str, Item], query: str) -> list[Strip]:
-    """Cut items into strips; what was seen in an item is one of its own."""
+    """Cut items into strips; what was seen in an item is a strip of its own."""
     made: list[Strip] = []
     for row in kept:
         item = items.get(row["id"])
-        spans = cut(item.text, run.context.method.strip_mode, query) if item else []
-        made += [strip_of(row, item, a, b, run.hop) for a, b in spans if item]
-    return made + [s for row in kept for s in as_seen(row)]
+        if item is None:
+            continue
+        for start, end in cut(item.text, run.context.method.strip_mode, query):
+            made.append(strip_of(row, item, start, end, run.hop))
+    for row in kept:
+        made += as_seen(row)
+    return made
 
 
 async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outcome[list[Strip]]:
@@ -113,5 +152,7 @@ async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outco
     if not made:
         return Outcome([], "local")
     judged = await score_passages(run, query, [as_read(s) for s in made])
-    scored = [Strip(**{**s, "score": round(v, 4)}) for s, v in zip(made, judged.value, strict=True)]
+    scored: list[Strip] = []
+    for strip, score in zip(made, judged.value, strict=True):
+        scored.append(Strip(**{**strip, "score": round(score, 4)}))
     return Outcome(scored, judged.by, judged.fallback)

@@ -1,9 +1,9 @@
-"""State of a run: ids, locators and short text, never pixels, never whole documents."""
+"""State of a run: ids, places and short texts; pixels and whole documents stay in the stores."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from langchain_core.messages import AnyMessage
@@ -32,7 +32,7 @@ from ragweave.models.relevance import LOWER, UPPER
 R = TypeVar("R", Route, Phrasings)
 _TEXTS = ("paragraph", "document")
 WHOLE = 3
-"""Best items of a round, of which the documents are read whole."""
+"""How many of the best items of a round may be documents that a chat model reads whole."""
 NO_ROUTER = "graph"
 """Who chose the corpora of a graph that has no router."""
 Then = Literal["", "ask on", "recall", "write", "answered"]
@@ -41,15 +41,21 @@ Consent = Literal["granted", "refused", "unavailable"]
 
 def merge_evidence(old: list[Evidence] | None, new: list[Evidence] | None) -> list[Evidence]:
     """Merge by id, keeping first position; a later row replaces an earlier one."""
-    return list({e["id"]: e for e in [*(old or []), *(new or [])]}.values())
+    merged: dict[str, Evidence] = {}
+    for row in [*(old or []), *(new or [])]:
+        merged[row["id"]] = row
+    return list(merged.values())
 
 
 def merge_strips(old: list[Strip] | None, new: list[Strip] | None) -> list[Strip]:
     """Merge by id; of two scores for the same strip the higher one stays."""
-    merged = {s["id"]: s for s in old or []}
-    for s in new or []:
-        if s["id"] not in merged or merged[s["id"]]["score"] < s["score"]:
-            merged[s["id"]] = s
+    merged: dict[str, Strip] = {}
+    for strip in old or []:
+        merged[strip["id"]] = strip
+    for strip in new or []:
+        before = merged.get(strip["id"])
+        if before is None or before["score"] < strip["score"]:
+            merged[strip["id"]] = strip
     return list(merged.values())
 
 
@@ -57,89 +63,89 @@ class Turn(TypedDict):
     """One turn of a conversation."""
 
     id: str
-    """Names its meter, and the message that answers."""
+    """Key of the turn's meter and of its answering message."""
     posed: str
-    """Standalone question that the turn began with, or that it answered; an edited question differs from it."""
+    """Standalone question at the start or end of the turn; a question that was edited differs from it."""
     knobs: dict[str, Any]
-    """What the context set when the turn began; a run that goes on with it is set so where it does not say."""
+    """Knobs at the start of the turn; a run that resumes it uses them unless it sets its own."""
     consent: Consent | None
     """Consent to web search."""
     plan: list[str]
-    """What `reason` thought before the first search (Auto-RAG); empty in a graph that searches first."""
+    """Reasoning before the first search (Auto-RAG); empty in a graph that searches first."""
 
 
 class Draft(TypedDict):
-    """The answer as far as it is written."""
+    """The answer so far."""
 
     sentences: list[Sentence]
-    """In order, as they were shown."""
+    """In the order in which they were shown."""
     citations: list[Citation]
-    """The numbered sources of the sentences."""
+    """Numbered sources of the sentences."""
     by: Literal["extractive", "llm"]
-    """Who wrote it."""
+    """Whether quotes or a chat model make up the answer."""
     dropped: int
-    """Sentences that were written and not shown, because only what is verified was asked for."""
+    """Number of sentences withheld because only verified ones may be shown."""
     why: str
-    """Why nothing was written, or empty."""
+    """Reason why nothing was written, or ""."""
     reply: Reply | None
-    """The answer of a reasoning turn that `generate` has yet to show."""
+    """Answer of a reasoning turn that `generate` has not shown yet."""
 
 
 EMPTY: Draft = {"sentences": [], "citations": [], "by": "extractive", "dropped": 0, "why": "", "reply": None}
-"""A draft of which nothing is written."""
+"""An empty draft."""
 
 
 class Input(TypedDict, total=False):
-    """What a caller sends: the conversation, whose last human turn is the question; or the question alone."""
+    """Input of a caller: a conversation whose last human turn is the question, or the question alone."""
 
     messages: Annotated[list[AnyMessage], add_messages]
     """Conversation so far."""
     question: str
-    """The next question, where no messages are sent. In a run the standalone question of this turn; what is put there
-    before the turn begins takes the place of its words."""
+    """The next question, if no messages are sent. During a run: the standalone question of this turn; a value
+    set before the turn begins replaces the question of the messages."""
 
 
 class RoundState(TypedDict, total=False):
-    """What a round of search knows, in the recordings as well."""
+    """State of one round of search, shared with the graph of the recordings."""
 
     turn: Turn
-    """The turn that is answered."""
+    """The current turn."""
     query: str
-    """The query of the current hop; hop 1 asks the question itself, without what is said around it."""
+    """Query of the current hop; hop 1 asks the question itself."""
     hop: int
     """Current hop, from 1."""
 
 
 class VideoResult(TypedDict, total=False):
-    """What the search in the recordings gives back, and the state of the graph around it has as well."""
+    """Result of the search in the recordings, with keys of the enclosing graph."""
 
     found: Annotated[list[RankedList], operator.add]
-    """Ranked lists of the current hop; emptied by `fuse`."""
+    """Ranked lists of the current hop; `fuse` empties it."""
     routes: Annotated[list[Route], operator.add]
-    """Which corpora each hop searched."""
+    """Corpora that each hop searched."""
     notes: Annotated[list[str], operator.add]
-    """What could not be done, in words."""
+    """What could not be done, one sentence each."""
     usage: Annotated[list[NodeUsage], operator.add]
-    """What each node spent."""
+    """Seconds, calls and tokens of each node."""
 
 
 class State(Input, RoundState, VideoResult, total=False):
-    """Everything a run knows. `condense` resets the keys of a turn."""
+    """State of the graph. `condense` resets the keys of a turn."""
 
     queries: Annotated[list[Phrasings], operator.add]
-    """What each hop asked beside its query."""
+    """Further phrasings of each hop's query."""
     evidence: Annotated[list[Evidence], merge_evidence]
-    """Everything retrieved in this turn, merged by id."""
+    """All evidence of this turn, merged by id."""
     candidates: list[str]
     """Ids of the current hop's best items, best first."""
     grade: Grade | None
     """Verdict over the current hop."""
     knowledge: Annotated[list[Strip], merge_strips]
-    """Strips kept so far."""
+    """Strips that were kept so far."""
     hops: Annotated[list[Hop], operator.add]
     """The trace: one row a round."""
     then: Then
-    """Where `reason` sends the run next; empty before it has decided."""
+    """Next step that `reason` chose; empty before it has decided."""
     draft: Draft | None
     """The answer as far as it is written."""
     answer: Answer | None
@@ -147,33 +153,70 @@ class State(Input, RoundState, VideoResult, total=False):
 
 
 def of_hop(rows: Sequence[R] | None, hop: int) -> R | None:
-    """Return what was last decided for a hop, or None."""
-    return next((row for row in reversed(rows or ()) if row["hop"] == hop), None)
+    """Return the last row of a hop, or None."""
+    for row in reversed(rows or ()):
+        if row["hop"] == hop:
+            return row
+    return None
+
+
+def evidence_by_id(state: State) -> dict[str, Evidence]:
+    """Return all evidence of the turn by id."""
+    found: dict[str, Evidence] = {}
+    for row in state.get("evidence", []):
+        found[row["id"]] = row
+    return found
+
+
+def best_of_hop(state: State) -> list[Evidence]:
+    """Return the best items of the current hop, best first."""
+    rows = evidence_by_id(state)
+    return [rows[i] for i in state.get("candidates", []) if i in rows]
+
+
+def extra_clips(state: State) -> list[str]:
+    """Return the ids of clips that a writer reads in addition to the best items of the hop."""
+    ids: list[str] = []
+    for row in state.get("found", []):
+        if row["kind"] == "beside":
+            ids += row["ids"]
+    return ids
 
 
 def known(state: State, limit: int) -> list[Strip]:
-    """Return what the run knows: the strips it kept, or in a graph that does not grade its best evidence rows.
+    """Return the strips that the run kept, or in a graph without grading its best `limit` evidence rows.
 
-    Recalled passages always come last.
+    Passages of the model's own knowledge come last.
     """
-    knowledge = state.get("knowledge", [])
+    knowledge = list(state.get("knowledge", []))
     if not knowledge and state.get("grade") is None:
         rows = sorted(state.get("evidence", []), key=lambda e: (-e["relevance"], -e["score"], e["id"]))
-        knowledge = [s for e in rows[:limit] for s in (as_strip(e), *as_seen(e))]
+        for row in rows[:limit]:
+            knowledge += [as_strip(row), *as_seen(row)]
     return sorted(knowledge, key=lambda s: s["origin"] == "model")
 
 
 def numbered(state: State) -> list[str]:
-    """Return the ids of the documents in the order of their numbers: `[1]` in an answer names the first.
+    """Return the ids of the numbered documents; `[1]` in an answer names the first.
 
-    They are those that the reasoning model was shown, or else the best items of the last hop.
+    These are the documents that the reasoning model read, or else the best items of the last hop.
     """
-    shown = [i for hop in state.get("hops", []) for i in hop.get("shown", [])]
+    shown: list[str] = []
+    for hop in state.get("hops", []):
+        shown += hop.get("shown", [])
     return shown or list(state.get("candidates", []))
 
 
+def strips_by_document(strips: Sequence[Strip], ids: Sequence[str]) -> list[list[Strip]]:
+    """Return the strips of each document, in the order of the ids."""
+    documents: list[list[Strip]] = []
+    for i in ids:
+        documents.append([s for s in strips if s["evidence"] == i])
+    return documents
+
+
 def asked_together(state: State) -> str:
-    """Return all that this hop asks, for an evaluator that reads its items in one go."""
+    """Return all queries of this hop as one text, for an evaluator that reads its items in one go."""
     return "; ".join([state["query"], *phrasings_of(state)["also"]])
 
 
@@ -190,19 +233,20 @@ def searched(state: State) -> list[Label]:
 
 
 def phrasings_of(state: State) -> Phrasings:
-    """Return what the current hop asks beside its query; nothing unless somebody wrote it."""
+    """Return the further phrasings of the current hop's query; empty if there are none."""
     written = of_hop(state.get("queries"), state["hop"])
     return written or Phrasings(hop=state["hop"], query=state["query"], also=[], rewrites=[], by="")
 
 
 def recalls(state: State) -> int:
-    """Return how many passages of the model's own knowledge were asked for in the rounds that have ended."""
-    return sum(h["corpora"] == ["model"] for h in state.get("hops", []))
+    """Return how many finished rounds asked for the model's own knowledge."""
+    corpora = [hop["corpora"] for hop in state.get("hops", [])]
+    return corpora.count(["model"])
 
 
 def ended(state: State) -> Hop:
-    """Return the round that has just ended, one of search or of recall, as far as it is known before it is decided."""
-    rows, grade = state.get("evidence", []), state.get("grade")
+    """Return the trace of the round of search or recall that has just ended, before `reason` decides."""
+    grade = state.get("grade")
     row: Hop = {
         "n": state["hop"],
         "query": state["query"],
@@ -217,49 +261,75 @@ def ended(state: State) -> Hop:
         "by": "",
     }
     if state.get("then") == "recall":
-        # A recalled passage has the number of its round in its id.
-        own = f"-{recalls(state) + 1}"
-        return {
-            **row,
-            "evidence": [e["id"] for e in rows if e["origin"] == "model" and e["id"].endswith(own)],
-        }
-    web = [e["id"] for e in rows if e["origin"] == "web" and e["hop"] == state["hop"]]
+        return {**row, "evidence": _recalled(state)}
     phrased = phrasings_of(state)
     row["also"], row["rewrites"] = phrased["also"], phrased["rewrites"]
     row["corpora"] = [str(c) for c in searched(state)]
-    row["evidence"] = [*state.get("candidates", []), *web]
+    row["evidence"] = [*state.get("candidates", []), *_of_web(state)]
     row["action"] = grade["action"] if grade else ""
     return row
 
 
-def whole_documents(state: State) -> set[str]:
-    """Return the ids of the documents that are read whole, among the best WHOLE items of each round.
+def _recalled(state: State) -> list[str]:
+    """Return the ids of the passages that the last round recalled; an id ends with the number of its recall."""
+    own = f"-{recalls(state) + 1}"
+    ids: list[str] = []
+    for row in state.get("evidence", []):
+        if row["origin"] == "model" and row["id"].endswith(own):
+            ids.append(row["id"])
+    return ids
 
-    They are the first document of a round and each other one that is surely relevant: of a first round that
-    was sent to documents sooner than to paragraphs, and of further rounds, for which passages were too
-    little; and what a further round found again. Without a router documents are searched only if somebody
-    asks for them.
+
+def _of_web(state: State) -> list[str]:
+    """Return the ids of what the current hop found on the web."""
+    ids: list[str] = []
+    for row in state.get("evidence", []):
+        if row["origin"] == "web" and row["hop"] == state["hop"]:
+            ids.append(row["id"])
+    return ids
+
+
+def whole_documents(state: State) -> set[str]:
+    """Return the ids of the documents that a chat model reads whole, among the best WHOLE items of each round.
+
+    The first document of a round and every surely relevant one qualify. In the first round this holds only if
+    the router preferred documents to paragraphs, or if there is no router; a further round means that
+    passages were not enough. A document that a further round finds again is read whole, too.
     """
-    sooner = _text_corpus_of_first_round(state)
-    rows = {e["id"]: e for e in state.get("evidence", []) if e["corpus"] == "document"}
-    rounds = [*(h["evidence"] for h in state.get("hops", [])), state.get("candidates", [])]
+    documents: dict[str, Evidence] = {}
+    for row in state.get("evidence", []):
+        if row["corpus"] == "document":
+            documents[row["id"]] = row
+    first_round = _text_corpus_of_first_round(state) in ("document", "")
+    rounds = [hop["evidence"] for hop in state.get("hops", [])]
     chosen: set[str] = set()
-    for ids in rounds:
-        best = [rows[i] for i in ids[:WHOLE] if i in rows]
+    for ids in [*rounds, state.get("candidates", [])]:
+        best = [documents[i] for i in ids[:WHOLE] if i in documents]
         for n, row in enumerate(best):
-            able = row["hop"] > 1 or sooner in ("document", "")
-            if able and (n == 0 or row["relevance"] >= UPPER):
+            may_be_read = first_round or row["hop"] > 1
+            if may_be_read and (n == 0 or row["relevance"] >= UPPER):
                 chosen.add(row["id"])
+    return chosen | _found_again(state, documents)
+
+
+def _found_again(state: State, documents: Mapping[str, Evidence]) -> set[str]:
+    """Return the documents that an earlier round showed and a later one found once more."""
+    again: set[str] = set()
     for hop in state.get("hops", []):
-        chosen |= {i for i in hop["evidence"] if i in rows and rows[i]["hop"] > hop["n"]}
-    return chosen
+        for i in hop["evidence"]:
+            if i in documents and documents[i]["hop"] > hop["n"]:
+                again.add(i)
+    return again
 
 
 def _text_corpus_of_first_round(state: State) -> str:
-    """Return the corpus of text that the first round was sent to first; "" unless a router sent it."""
+    """Return the text corpus that the router named first in round one, "none", or "" without a router."""
     for route in state.get("routes", []):
         if route["hop"] == 1 and route["by"] != NO_ROUTER:
-            return next((c for c in route["corpora"] if c in _TEXTS), "none")
+            for corpus in route["corpora"]:
+                if corpus in _TEXTS:
+                    return corpus
+            return "none"
     return ""
 
 
@@ -269,18 +339,18 @@ def message_id(state: State) -> str:
 
 
 Retriever = Literal["chunk", "entity", "visual", "speech", "video"]
-"""Ways into the recordings. `video` finds the recording."""
+"""Retrievers of the recordings; `video` ranks whole recordings."""
 
 
 class VideoTask(RoundState, total=False):
-    """What is asked of the recordings."""
+    """A search in the recordings."""
 
     corpora: list[Corpus]
-    """`clip`, `video`, or both; both if nothing is said."""
+    """`clip`, `video`, or both; the default is both."""
 
 
 class ClipSearch(VideoTask, total=False):
-    """What the retrievers of the recordings are given."""
+    """Input of the retrievers of the recordings."""
 
     sources: list[str]
     """Source ids to stay within; empty means all."""
@@ -291,13 +361,13 @@ class ClipSearch(VideoTask, total=False):
 
 
 class ClipTask(ClipSearch):
-    """Payload of one `Send`: one retriever, with all that it asks."""
+    """Payload of one `Send`: one retriever with its queries."""
 
     retriever: Retriever
 
 
 class ClipList(TypedDict):
-    """What one retriever found: ids of clips (of recordings for `video`), best first."""
+    """Result of one retriever: ids of clips (of recordings for `video`), best first."""
 
     retriever: Retriever
     ids: list[str]
@@ -307,9 +377,9 @@ class VideoState(ClipSearch, VideoResult, total=False):
     """State of the search in the recordings."""
 
     ways: list[Retriever]
-    """Retrievers of this run, from `rewrite`; none if there is nothing to search."""
+    """Retrievers of this run, set by `rewrite`; none if there is nothing to search."""
     ranked: Annotated[list[ClipList], operator.add]
-    """One list per retriever; one that found nothing has none."""
+    """One list for each retriever that found something."""
     clips: list[str]
     """Merged clips, best first."""
     scores: list[float]
@@ -317,14 +387,16 @@ class VideoState(ClipSearch, VideoResult, total=False):
 
 
 SAVED: tuple[type, ...] = (Answer, Citation, NodeUsage, Sentence)
-"""Types in the state beside plain data and messages: what a saver reads back."""
+"""Types of the state, other than plain data and messages, that a saver has to accept."""
 
 Update = dict[str, Any]
 """What a node returns: a partial state."""
 
 
 def new_turn() -> Update:
-    """Return what a turn begins with, whatever the turn before left."""
+    """Return the state at the start of a turn, whatever the turn before left."""
     begun = State(hop=1, candidates=[], grade=None, then="", draft=None, answer=None)
-    joined = {key: Overwrite([]) for key in ("routes", "queries", "found", "evidence", "knowledge", "hops")}
-    return {**begun, **joined}
+    update: Update = {**begun}
+    for key in ("routes", "queries", "found", "evidence", "knowledge", "hops"):
+        update[key] = Overwrite([])
+    return update
