@@ -48,8 +48,12 @@ class Scope:
         return end > (self.start or 0.0) and (self.end is None or start < self.end)
 
     def holds(self, item: Item) -> bool:
-        """Tell whether a clip lies within the recordings and the time range."""
-        return (not self.titles or item.title in self.titles) and self.in_time(item.locator)
+        """Tell whether a clip lies within the recordings, and its words or frames within the time range."""
+        if self.titles and item.title not in self.titles:
+            return False
+        if not self.in_time(item.locator):
+            return False
+        return "image" in item.locator or self.in_time(item.place)
 
 
 async def scope_of(

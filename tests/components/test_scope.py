@@ -131,10 +131,10 @@ async def test_the_sources_are_read_once_in_a_run_that_names_recordings(
 
     monkeypatch.setattr(Library, "sources", counted)
     turn = TurnState(Meter(Limits()), library)
-    context = Context(videos=("teaser", "no such film"))
+    context = Context(sources=("teaser", "no such film"))
     runs = [RunContext("retrieve", context, turn) for _ in range(4)]
     found = await asyncio.gather(*map(searched_within, runs))
     assert len(read) == 1 and len({scope.titles for scope in found if scope}) == 1
     assert all("no such film" in run.notes[0] for run in runs)
-    other = RunContext("retrieve", Context(videos=("Module 2 - lecture",)), turn)
+    other = RunContext("retrieve", Context(sources=("Module 2 - lecture",)), turn)
     assert await searched_within(other) != found[0] and len(read) == 2
