@@ -210,7 +210,7 @@ def measured(found: CheckedSet) -> dict[str, float]:
             out[f"{kind}: kept of {len(rows)}"] = _trusted(rows)
     for name, key in (("calls", "calls"), ("tokens in", "in"), ("tokens out", "out")):
         out[name] = sum(answer[key] for answer in found.answers)
-    exams = {answer.get("exam") for answer in found.answers} - {None}
+    exams = [answer["exam"] for answer in found.answers if answer.get("exam") is not None]
     if exams:
         out["exam: right of 40"] = min(exams)
     return {name: round(value, 4) for name, value in out.items()}

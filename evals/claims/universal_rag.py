@@ -127,8 +127,8 @@ def _rankings(
     corpora: dict[str, list[list[str]]] = {}
     corpora[ONE] = [list(CORPORA)] * len(questions)
     corpora["random corpus"] = [[at_random(q["id"])] for q in questions]
-    for name in CORPORA:
-        corpora[f"{name} alone"] = [[name]] * len(questions)
+    for corpus in CORPORA:
+        corpora[f"{corpus} alone"] = [[corpus]] * len(questions)
     for name, predicted in labels.items():
         corpora[name] = [[label] for label in predicted]
     corpora[ORACLE] = [[q["corpus"]] for q in questions]
