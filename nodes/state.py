@@ -174,15 +174,6 @@ def best_of_hop(state: State) -> list[Evidence]:
     return [rows[i] for i in state.get("candidates", []) if i in rows]
 
 
-def extra_clips(state: State) -> list[str]:
-    """Return the ids of clips that a writer reads in addition to the best items of the hop."""
-    ids: list[str] = []
-    for row in state.get("found", []):
-        if row["kind"] == "beside":
-            ids += row["ids"]
-    return ids
-
-
 def known(state: State, limit: int) -> list[Strip]:
     """Return the strips that the run kept, or in a graph without grading its best `limit` evidence rows.
 
