@@ -5,6 +5,7 @@ Ids, locators and short text, never pixels, never whole documents: these rows ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict
@@ -297,3 +298,11 @@ class Reply(TypedDict):
     """In the model's words, with numbers of what it was shown."""
     shown: list[str]
     """Ids of the evidence that it was shown, in the order of their numbers."""
+
+
+def with_relevance(rows: Sequence[Evidence], scores: Sequence[float]) -> list[Evidence]:
+    """Return rows with their relevance, from -1 to 1."""
+    graded: list[Evidence] = []
+    for row, score in zip(rows, scores, strict=True):
+        graded.append(Evidence(**{**row, "relevance": round(score, 4)}))
+    return graded

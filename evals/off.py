@@ -18,7 +18,7 @@ from ragweave.graphs.base import Builder, new_graph
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import NodeRun
 from ragweave.nodes.search_web import search_web
-from ragweave.nodes.state import State, Update, phrasings_of, searched
+from ragweave.nodes.state import State, Update, best_of_hop, phrasings_of, searched
 
 Node = Callable[..., Awaitable[Update]]
 Off = Literal[
@@ -82,8 +82,7 @@ async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Upd
 
 
 async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    rows = {e["id"]: e for e in state.get("evidence", [])}
-    best = max((rows[i]["relevance"] for i in state.get("candidates", []) if i in rows), default=-1.0)
+    best = max((row["relevance"] for row in best_of_hop(state)), default=-1.0)
     least = {"upper": -1.0, "lower": -1.0, "web": False, "again": list[Action]()}
     grade = {"hop": state["hop"], "action": "correct", "best": best, "by": "off", **least}
     return {"grade": grade}
@@ -92,9 +91,8 @@ async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> U
 async def _whole(state: State, runtime: Runtime[Context], node: Node) -> Update:
     grade = state.get("grade")
     lower = grade["lower"] if grade else -1.0
-    rows = {e["id"]: e for e in state.get("evidence", [])}
-    kept = [rows[i] for i in state.get("candidates", []) if i in rows and rows[i]["relevance"] >= lower]
-    return {"knowledge": [as_strip(e) for e in kept]}
+    kept = [as_strip(row) for row in best_of_hop(state) if row["relevance"] >= lower]
+    return {"knowledge": kept}
 
 
 async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Update:

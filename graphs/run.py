@@ -190,11 +190,11 @@ async def asearch(
     """
     from ragweave.components.passages import distinct
     from ragweave.graphs.search import graph as search
+    from ragweave.nodes.state import best_of_hop
 
     knobs = in_library(context, library)
     most = knobs.kept
     deeper = knobs.model_copy(update={"top_k": min(2 * most, 50)}) if whole else knobs
-    state = await search.ainvoke({"question": query}, context=deeper)
-    rows = {e["id"]: e for e in state["evidence"]}
-    found = [rows[i] for i in state["candidates"]]
+    state: Any = await search.ainvoke({"question": query}, context=deeper)
+    found = best_of_hop(state)
     return distinct(found, most) if whole else found

@@ -24,6 +24,7 @@ from ragweave.nodes.state import (
     State,
     Update,
     bound,
+    evidence_by_id,
     known,
     message_id,
     of_hop,
@@ -37,7 +38,7 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
 
     `strips` are what was read whole: a sentence cites the place in them that says it.
     """
-    rows = {e["id"]: e for e in state.get("evidence", [])}
+    rows = evidence_by_id(state)
     ids = list(dict.fromkeys([*(s["evidence"] for s in strips), *rows]))
     items = await (await run.library()).items(ids) if ids else {}
     noted = list[str]()  # behind the last sentence; the next one begins a paragraph
@@ -113,7 +114,7 @@ async def _given(run: NodeRun, state: State, model: bool) -> tuple[GenerationInp
     """Return what the writer writes from; a chat model reads documents whole that passages are not enough of."""
     question, strips = state["question"], known(state, run.context.shown)
     routed, draft = of_hop(state.get("routes"), run.hop), state.get("draft")
-    rows = {e["id"]: e for e in state.get("evidence", [])}
+    rows = evidence_by_id(state)
     if model:
         ranked = [h["evidence"] for h in state.get("hops", [])] or [state.get("candidates", [])]
         strips = await read_whole(run, strips, rows, ranked, whole_documents(state), question)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
-from ragweave.components.evidence import Action, Evidence, Grade, Step
+from ragweave.components.evidence import Action, Evidence, Grade, Step, with_relevance
 from ragweave.components.grade import Graded, grade_items
 from ragweave.components.look import look_first
 from ragweave.components.picture_relevance import worth_a_look
@@ -61,14 +61,6 @@ def _with_looks(items: Sequence[Evidence], looked: Mapping[str, str]) -> list[Ev
     for row in items:
         seen.append(Evidence(**{**row, "seen": looked[row["id"]]}) if row["id"] in looked else row)
     return seen
-
-
-def with_relevance(rows: Sequence[Evidence], scores: Sequence[float]) -> list[Evidence]:
-    """Return rows with their relevance, from -1 to 1."""
-    graded: list[Evidence] = []
-    for row, score in zip(rows, scores, strict=True):
-        graded.append(Evidence(**{**row, "relevance": round(score, 4)}))
-    return graded
 
 
 def thresholds(context: Context, graded: Graded) -> tuple[float, float]:

@@ -28,8 +28,10 @@ from ragweave.nodes.state import (
     State,
     Then,
     Update,
+    best_of_hop,
     bound,
     ended,
+    evidence_by_id,
     merge_strips,
     recalls,
     whole_documents,
@@ -115,10 +117,10 @@ def after_reason(state: State) -> str:
 async def _read(run: NodeRun, state: State) -> Reading:
     """Return what the rounds so far have brought."""
     opening = not state.get("routes") and state.get("then") != "recall"
-    rows = {e["id"]: e for e in state.get("evidence", [])}
+    rows = evidence_by_id(state)
     whole: list[Strip] = []
     if not state.get("grade"):
-        whole = [as_strip(rows[i]) for i in state.get("candidates", []) if i in rows]
+        whole = [as_strip(row) for row in best_of_hop(state)]
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
     if has_writer_model(run.context):

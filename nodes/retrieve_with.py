@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 
-from ragweave.components.evidence import TEXT_LIMIT, Evidence, Route
+from ragweave.components.evidence import TEXT_LIMIT, Evidence, Route, with_relevance
 from ragweave.components.passages import as_read, best_window, relevances
 from ragweave.corpora.types import Locator, digest
 from ragweave.models.text import counted
@@ -80,4 +80,4 @@ def evidence_from(document: Document, query: str, hop: int) -> Evidence:
 async def _scored(run: NodeRun, rows: list[Evidence], query: str) -> list[Evidence]:
     """Return rows with their relevance to the query."""
     scores = await relevances(await run.library(), query, [as_read(row) for row in rows])
-    return [Evidence(**{**row, "relevance": round(s, 4)}) for row, s in zip(rows, scores, strict=True)]
+    return with_relevance(rows, scores)
