@@ -39,6 +39,8 @@ from typing import Any
 
 from printed import judge_of
 
+from ragweave.evals.sets import OUTSIDE
+
 DATA = Path(
     os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
 )
@@ -322,7 +324,7 @@ def main() -> None:
     parser.add_argument("verb", choices=["ask", "report"])
     parser.add_argument("arm", nargs="?", default="agent")
     parser.add_argument("--out", type=Path, required=True, help="a record, or the name of a kept one")
-    parser.add_argument("--work", type=Path, default=Path(".cache/against_plain_rag"), help="libraries")
+    parser.add_argument("--work", type=Path, default=OUTSIDE / "against_plain_rag", help="libraries")
     parser.add_argument("--base", default="plain", help="what the arms of a report are compared with")
     parser.add_argument("--width", type=int, default=100)
     parser.add_argument("--each", type=int, default=4, help="questions of each kind of house_dev")

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from printed import options, own_home, tell
 
+from ragweave.evals.commands.common import WORK
+
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
-WORK = Path(".cache/evals")
 
 
 async def main(only: str, work: Path, limit: int) -> dict[str, float]:

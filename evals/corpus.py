@@ -13,6 +13,7 @@ from typing import Any
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
+from ragweave.models.errors import InputError
 from ragweave.models.settings import model_settings
 
 
@@ -44,11 +45,28 @@ def use_home(folder: Path) -> None:
     model_settings.cache_clear()  # the log was set up by them
 
 
+async def indexed(folder: Path, name: str) -> Library:
+    """Index a folder, or what has changed in it since the last run, and open the library.
+
+    Raises:
+        InputError: the library is empty, for instance because an ignore file leaves the folder out.
+    """
+    await index([folder], name)
+    library = await open_library(name)
+    if not await library.sources():
+        remedy = "if an ignore file leaves it out, give another folder by --work"
+        raise InputError(f"nothing was indexed of {folder}", remedy)
+    return library
+
+
 async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> PreparedLibrary:
     """Write passages (`id`, `title`, `text`) as one Markdown file each, index them, and return the library.
 
     A hash of the passages completes the name of the library; what lies in `work` is reused while they stay
     the same.
+
+    Raises:
+        InputError: no passage was indexed, because `work` lies where an ignore file leaves everything out.
     """
     passages = list(rows)
     digest = hashlib.sha256(json.dumps([dict(p) for p in passages], sort_keys=True).encode()).hexdigest()[:10]
@@ -59,7 +77,7 @@ async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> P
         (folder / "files").mkdir(parents=True)
         for file, p in zip(names, passages, strict=True):
             (folder / "files" / file).write_text(f"# {p['title']}\n\n{p['text']}\n", encoding="utf-8")
-        await index([folder / "files"], folder.name)
+        await indexed(folder / "files", folder.name)
         (folder / "done").touch()
     of_words: dict[tuple[str, str], str] = {}
     first = {str(p["id"]): of_words.setdefault((p["title"], p["text"]), str(p["id"])) for p in passages}

@@ -19,8 +19,7 @@ from pathlib import Path
 from ragweave.components.context import Context
 from ragweave.components.fusion import fused
 from ragweave.components.local.rank import score_pools
-from ragweave.corpora.ingest.run import index
-from ragweave.corpora.store.library import Library, open_library
+from ragweave.corpora.store.library import Library
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.metrics import mrr, recall_at
 from ragweave.nodes.retrieve import ranked_lists
@@ -91,12 +90,6 @@ def _slide(image: str) -> str:
     # A number says nothing of the content; the name of a lecture would.
     lecture, _, number = image.removeprefix("slides/").partition("/")
     return f"{hashlib.sha256(lecture.encode()).hexdigest()[:6]}-{Path(number).stem}"
-
-
-async def indexed(folder: Path, name: str) -> Library:
-    """Index a folder, or what has changed in it since the last run, and open the library."""
-    await index([folder], name)
-    return await open_library(name)
 
 
 async def measure(

@@ -15,10 +15,10 @@ import numpy as np
 
 from ragweave.components.context import Context
 from ragweave.components.fusion import fuse_ranks
-from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
 from ragweave.evals.bootstrap import Interval, interval, paired
+from ragweave.evals.corpus import indexed
 from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import MixedQuestion
 from ragweave.evals.routes import Choose, every, head_alone, with_route
@@ -75,8 +75,7 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "")
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "files").mkdir(parents=True)
         (folder / "files" / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
-        await index([folder / "files"], name)
-        library = await open_library(name)
+        library = await indexed(folder / "files", name)
         (source,) = await library.sources()
         if source.status != "ok" or source.warnings:
             why = source.reason or source.warnings[0]

@@ -22,8 +22,9 @@ from ragweave.models.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "benchmarks" / "sets"
-CACHE = user_cache_path("ragweave") / "sets"
-"""Outside the checkout, whose .gitignore the walk of a library would follow."""
+OUTSIDE = user_cache_path("ragweave")
+"""Folder for libraries of evaluations: outside the checkout, whose .gitignore the walk of a library follows."""
+CACHE = OUTSIDE / "sets"
 QUESTIONS, LIBRARY = "questions.jsonl", "library"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in a zip, so that the same files make the same bytes."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from ragweave.components.answer import Answer
 from ragweave.components.context import Context
-from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.types import Locator
+from ragweave.evals.corpus import indexed
 from ragweave.evals.data import listed, read_jsonl
 from ragweave.models.text import fold
 
@@ -126,7 +126,7 @@ async def prepare(data: Path, work: Path, subtitles: bool) -> str:
     Copies are made once; with `subtitles` those beside the recordings take the place of speech recognition.
     """
     folder = await asyncio.to_thread(_copied, data, work, subtitles)
-    await index([folder], folder.name)
+    await indexed(folder, folder.name)
     return folder.name
 
 

@@ -50,10 +50,9 @@ def check(
     converted units, other languages). With one, 17 kinds are planted by rule, a true sentence that cites the
     wrong passage among them. RAGWEAVE_CHECK, or RAGWEAVE_CHAT, names the model.
     """
-    from ragweave.corpora.ingest.run import index
     from ragweave.evals.check import CheckedSet, OpinionBy, checked, measured, read, write
     from ragweave.evals.check_answers import cases, written
-    from ragweave.evals.corpus import use_home
+    from ragweave.evals.corpus import indexed, use_home
     from ragweave.evals.sets import folder_of
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
@@ -73,7 +72,7 @@ def check(
             return await checked(written(), cast("OpinionBy", opinion))
         folder = folder_of(name)
         library = f"check-{folder.name}"
-        await index([folder / "library"], library)
+        await indexed(folder / "library", library)
         held = await cases(folder, library, answers, right, planted, each)
         return await checked(held, cast("OpinionBy", opinion))
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from ragweave.evals.sets import OUTSIDE
+
 if TYPE_CHECKING:
     from ragweave.components.context import Context
     from ragweave.evals.answers import Question
@@ -30,7 +32,7 @@ Work = Annotated[
         "--work", help="Folder for evaluation libraries; they are reused while their data stay the same."
     ),
 ]
-WORK = Path(".cache/evals")
+WORK = OUTSIDE / "evals"
 Folder = Annotated[Path | None, typer.Option("--folder", help="Folder to index and ask.")]
 LibraryName = Annotated[str, typer.Option("--library", help="Library to ask, instead of a folder.")]
 Graph = Annotated[str, typer.Option("--graph", help="Graph that answers.")]

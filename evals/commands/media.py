@@ -29,8 +29,8 @@ def images(
     json_out: JsonOut = None,
 ) -> None:
     """Index pictures, ask for them, and print recall and the share of words read."""
-    from ragweave.evals.corpus import use_home
-    from ragweave.evals.images import astronomy, indexed, measure, reading, slides
+    from ragweave.evals.corpus import indexed, use_home
+    from ragweave.evals.images import astronomy, measure, reading, slides
     from ragweave.models.errors import InputError
 
     if only not in ("", "astronomy", "slides", "ocr"):
