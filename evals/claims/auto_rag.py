@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import ClaimRecord, Run, kept_note, played, stroke, verdict
+from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, save
+from ragweave.evals.claims.played import ClaimRecord, Run, kept_note, replayed, stroke, verdict
 
 NAME = "auto_rag"
 HOPS = (1, 2, 3, 4)
@@ -96,7 +96,7 @@ def rights(record: ClaimRecord, rows: Sequence[Row]) -> list[float]:
     return out
 
 
-def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Report:
+def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> ClaimReport:
     """Return rounds and right answers by hops for every arm."""
     found = by_hop(outcomes)
     chains = len(record.of("chain"))
@@ -121,7 +121,7 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Re
     base = _over_hops(record, found[ONE])
     lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, AGENT)]
     lines += ["", kept_note(len(outcomes), changed)]
-    return Report("\n".join(lines), figures, lambda path: draw(record, found, path))
+    return ClaimReport("\n".join(lines), figures, lambda path: draw(record, found, path))
 
 
 def _values(rows: Sequence[Row], key: str) -> list[float]:
@@ -148,8 +148,6 @@ def draw(record: ClaimRecord, found: Table, path: Path) -> None:
     save(figure, path)
 
 
-async def claim(given: Given) -> Report:
+async def claim(given: Given) -> ClaimReport:
     """Run all arms again with the kept replies, and report."""
-    record = ClaimRecord.read(NAME)
-    outcomes, _, changed = await played(await runs(record, given.work), record)
-    return report(record, outcomes, changed)
+    return await replayed(NAME, given, runs, report)

@@ -42,9 +42,6 @@ class ClaimReport:
     draw: Callable[[Path], None] = field(repr=False)
 
 
-Report = ClaimReport
-
-
 def read_rows(name: str) -> list[Row]:
     """Return the rows of a record.
 
@@ -69,7 +66,14 @@ def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def key_of(messages: Sequence[Any]) -> str:
     """Return the key under which the reply to a prompt is kept: a digest of roles and texts."""
-    said = [[_role(message), _text(message)] for message in messages]
+    return _digest(_said(messages))
+
+
+def _said(messages: Sequence[Any]) -> list[list[str]]:
+    return [[_role(message), _text(message)] for message in messages]
+
+
+def _digest(said: Sequence[Sequence[str]]) -> str:
     return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()[:20]
 
 
@@ -101,12 +105,20 @@ class KeptChat(BaseChatModel):
     def _llm_type(self) -> str:
         return "kept"
 
+    def _said(self, messages: Sequence[BaseMessage]) -> list[list[str]]:
+        """Return the role and the text of each message, as they count for the key."""
+        return _said(messages)
+
+    def _absent(self, key: str) -> Exception:
+        return InputError(f"no reply is kept for the prompt {key}", "restore the records of this claim")
+
     def _reply(self, messages: Sequence[BaseMessage]) -> str:
-        key = key_of(messages)
+        said = self._said(messages)
+        key = _digest(said)
         if key in self.kept:
             return self.kept[key]
-        self.missing.append({"key": key, "messages": [[_role(m), _text(m)] for m in messages]})
-        raise InputError(f"no reply is kept for the prompt {key}", "restore the records of this claim")
+        self.missing.append({"key": key, "messages": said})
+        raise self._absent(key)
 
     def _generate(self, messages: list[BaseMessage], *given: Any, **options: Any) -> ChatResult:
         message = AIMessage(self._reply(messages), response_metadata={"finish_reason": "stop"})

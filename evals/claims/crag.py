@@ -15,8 +15,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragweave.evals.claims.common import Given, Report, Row, drawing, gain, save
-from ragweave.evals.claims.played import ClaimRecord, Run, first_by_digest, kept_note, played, stroke, verdict
+from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, save
+from ragweave.evals.claims.played import (
+    ClaimRecord,
+    Run,
+    first_by_digest,
+    kept_note,
+    replayed,
+    stroke,
+    verdict,
+)
 
 NAME = "crag"
 STEPS = (0, 25, 50, 75, 100)
@@ -91,7 +99,7 @@ def judged(record: ClaimRecord, outcomes: Sequence[Row]) -> dict[str, dict[int, 
     return out
 
 
-def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Report:
+def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> ClaimReport:
     """Return right, wrong and declined at each step, and what each arm keeps of its right answers."""
     found = judged(record, outcomes)
     count = len(record.of("question"))
@@ -123,7 +131,7 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Re
     lines += ["", "right / wrong / declined at 100 %, by what took the place of the passage"]
     lines += _by_kind(record, found)
     lines += ["", kept_note(len(outcomes), changed)]
-    return Report("\n".join(lines), figures, lambda path: draw(found, path))
+    return ClaimReport("\n".join(lines), figures, lambda path: draw(found, path))
 
 
 OTHERS = tuple(arm for arm in ARMS if arm != "plain RAG")
@@ -162,8 +170,6 @@ def draw(found: Mapping[str, Mapping[int, Sequence[str]]], path: Path) -> None:
     save(figure, path)
 
 
-async def claim(given: Given) -> Report:
+async def claim(given: Given) -> ClaimReport:
     """Run all arms again with the kept replies, and report."""
-    record = ClaimRecord.read(NAME)
-    outcomes, _, changed = await played(await runs(record, given.work), record)
-    return report(record, outcomes, changed)
+    return await replayed(NAME, given, runs, report)

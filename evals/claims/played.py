@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from ragweave.components.context import Context
-from ragweave.evals.claims.common import KeptChat, Row, key_of, read_rows
+from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, Row, read_rows
 from ragweave.evals.metrics import says
 from ragweave.graphs.run import GRAPHS
 from ragweave.models.chat import override
@@ -41,14 +42,12 @@ _DECLINES = re.compile(
 class Player(KeptChat):
     """A model of kept replies for which the day of a prompt does not count."""
 
-    def _reply(self, messages: Sequence[Any]) -> str:
-        undated = [(m.type, _DAY.sub("Today is a day.", str(m.text))) for m in messages]
-        key = key_of(undated)
-        if key in self.kept:
-            return self.kept[key]
-        said = [[{"human": "user", "ai": "assistant"}.get(kind, kind), text] for kind, text in undated]
-        self.missing.append({"key": key, "messages": said})
-        raise RuntimeError(f"no reply is kept for the prompt {key}")
+    def _said(self, messages: Sequence[Any]) -> list[list[str]]:
+        return [[role, _DAY.sub("Today is a day.", text)] for role, text in super()._said(messages)]
+
+    def _absent(self, key: str) -> Exception:
+        """Return an error that a node takes for one of its model, so that the run goes on to its end."""
+        return RuntimeError(f"no reply is kept for the prompt {key}")
 
 
 @dataclass
@@ -120,6 +119,18 @@ async def played(runs: Sequence[Run], record: ClaimRecord) -> tuple[list[Row], l
             row = before.get(run.name, row)
         outcomes.append({"row": "outcome", "run": run.name, **row})
     return outcomes, missing, changed
+
+
+async def replayed(
+    name: str,
+    given: Given,
+    runs_of: Callable[[ClaimRecord, Path], Awaitable[list[Run]]],
+    report: Callable[[ClaimRecord, list[Row], int], ClaimReport],
+) -> ClaimReport:
+    """Run all arms of a claim again with its kept replies, and report."""
+    record = ClaimRecord.read(name)
+    outcomes, _, changed = await played(await runs_of(record, given.work), record)
+    return report(record, outcomes, changed)
 
 
 async def _plain(run: Run, model: Player) -> Row:
