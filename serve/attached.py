@@ -214,8 +214,7 @@ class FileDesk:
         if file.kept:
             if self._kept is None:
                 raise InputError("no files are kept here", "send the file itself")
-            about = await asyncio.to_thread(self._kept.get, sender.owner, file.kept)
-            data = await asyncio.to_thread(self._kept.data, sender.owner, file.kept)
+            about, data = await asyncio.to_thread(self._kept.with_data, sender.owner, file.kept)
             return SentFile(about.name, data)
         if file.url:
             if not sender.web:

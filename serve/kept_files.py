@@ -91,27 +91,29 @@ class KeptFiles:
 
     def all(self, owner: str, thread: str | None = None) -> list[KeptFile]:
         """Return the files of a caller, the oldest first; with `thread`, those of one conversation."""
-        where = "owner = :owner AND (ends IS NULL OR ends > :now) AND (:thread = '' OR thread = :thread)"
-        query = f"SELECT {_COLUMNS} FROM files WHERE {where} ORDER BY created, id"
-        with self._database.reading() as db:
-            rows = sent(db, query, owner=owner, now=time.time(), thread=thread or "").mappings()
-            return [KeptFile(**row) for row in rows]
+        where = f"{_ITS_OWN} AND (:thread = '' OR thread = :thread)"
+        return self._read(f"{where} ORDER BY created, id", owner=owner, thread=thread or "")
 
     def get(self, owner: str, id: str) -> KeptFile:
         """Return what is known of a file of a caller, or raise NotFound."""
-        for file in self.all(owner):
-            if file.id == id:
-                return file
+        found = self._read(f"{_ITS_OWN} AND id = :id", owner=owner, id=id)
+        if found:
+            return found[0]
         raise NotFound(f"no file {id[:80]!r} is kept here", "it may have expired: send it again").named(
             "kept_file_gone", id=id[:80]
         )
 
-    def data(self, owner: str, id: str) -> bytes:
-        """Return the content of a file of a caller, or raise NotFound."""
-        self.get(owner, id)
+    def _read(self, condition: str, **values: str) -> list[KeptFile]:
+        with self._database.reading() as db:
+            rows = sent(db, f"SELECT {_COLUMNS} FROM files WHERE {condition}", now=time.time(), **values)
+            return [KeptFile(**row) for row in rows.mappings()]
+
+    def with_data(self, owner: str, id: str) -> tuple[KeptFile, bytes]:
+        """Return a file of a caller with its content, or raise NotFound."""
+        file = self.get(owner, id)
         with self._database.reading() as db:
             found = sent(db, "SELECT data FROM files WHERE id = :id", id=id).scalar()
-        return bytes(found or b"")
+        return file, bytes(found or b"")
 
     def delete(self, owner: str, id: str) -> None:
         """Delete a file of a caller, or raise NotFound."""
@@ -128,3 +130,5 @@ class KeptFiles:
 
 
 _COLUMNS = ", ".join(field.name for field in fields(KeptFile))
+_ITS_OWN = "owner = :owner AND (ends IS NULL OR ends > :now)"
+"""Condition of the files that a caller keeps and that are not over."""

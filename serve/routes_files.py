@@ -70,8 +70,7 @@ async def describe_file(caller: CallerNow, app_state: AppStateNow, id: str) -> d
 @router.get("/{id}/content")
 async def send_file(caller: CallerNow, app_state: AppStateNow, id: str) -> Response:
     """Send the content of a file that the caller keeps."""
-    kept = await asyncio.to_thread(app_state.kept.get, caller.id, id)
-    data = await asyncio.to_thread(app_state.kept.data, caller.id, id)
+    kept, data = await asyncio.to_thread(app_state.kept.with_data, caller.id, id)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(kept.name)}"}
     return Response(data, media_type="application/octet-stream", headers=headers)
 

@@ -39,6 +39,12 @@ class _Waiter:
     told: int = 0
 
 
+def _full() -> Refused:
+    """Return the refusal of a question for which there is no place."""
+    refused = Refused(429, "too many answers are under way", "try again in a moment", after=2)
+    return refused.named("too_many_answers_under")
+
+
 class Slots:
     """Places for answers under way, and the `seconds` that one may take; all doors of the server share them.
 
@@ -82,17 +88,13 @@ class Slots:
                 503, "this server is being stopped", "try again in a moment", "draining", after=2
             ).named("server_being_stopped")
         if self._free < 1 and self.waiting >= self.most_waiting:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
-                "too_many_answers_under"
-            )
+            raise _full()
 
     def take(self) -> None:
         """Take a place at once, to be given back with `give`; who waits is not asked."""
         self.check()
         if self._free < 1:
-            raise Refused(429, "too many answers are under way", "try again in a moment", after=2).named(
-                "too_many_answers_under"
-            )
+            raise _full()
         self._free -= 1
         RUNNING.inc()
 
