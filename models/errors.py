@@ -33,6 +33,15 @@ class RagweaveError(RuntimeError):
         self.values = {name: v if isinstance(v, int | float) else str(v) for name, v in values.items()}
         return self
 
+    def hide(self, secret: str) -> None:
+        """Put `…` in the place of a secret, wherever the error holds it."""
+        self.args = (str(self).replace(secret, "…"),)
+        self.what = self.what.replace(secret, "…")
+        self.remedy = self.remedy.replace(secret, "…")
+        for name, value in self.values.items():
+            if isinstance(value, str):
+                self.values[name] = value.replace(secret, "…")
+
 
 class InputError(RagweaveError):
     """The question, path or option given by the user cannot be used."""

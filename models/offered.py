@@ -75,13 +75,8 @@ async def named(part: PartName, model: str, tell: Tell, url: str = "", key: str 
             url = await _found_here(model)
         return await _settled(part, model, tell, url, key)
     except RagweaveError as error:
-        if not key:
-            raise
-        error.args = (str(error).replace(key, "…"),)
-        error.what, error.remedy = error.what.replace(key, "…"), error.remedy.replace(key, "…")
-        for name, value in error.values.items():
-            if isinstance(value, str):
-                error.values[name] = value.replace(key, "…")
+        if key:
+            error.hide(key)
         raise
 
 
