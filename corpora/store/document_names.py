@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from ragweave.corpora.store.schema import items, paths, sources
+from ragweave.corpora.store.schema import in_parts, items, paths, sources
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.store.words import Ranking
 from ragweave.corpora.types import Corpus
@@ -205,7 +205,7 @@ def _read(connection: Connection) -> Names:
         passages[NamedDocument(source, title)] = count
         held_by[source] += count
     documents = list(passages)
-    openings = _openings(connection)
+    openings = _openings(connection, passages)
     files: defaultdict[str, list[str]] = defaultdict(list)
     for source, path in connection.execute(select(paths.c.source, paths.c.path)):
         files[source].append(path)
@@ -227,11 +227,16 @@ def _read(connection: Connection) -> Names:
     return Names(documents, passages, held_by, kept, called)
 
 
-def _openings(connection: Connection) -> dict[NamedDocument, str]:
-    """Return the first lines of each document."""
+def _openings(connection: Connection, passages: Mapping[NamedDocument, int]) -> dict[NamedDocument, str]:
+    """Return the first lines of each long document; the texts of the others, which are most, are not read."""
+    long = list(dict.fromkeys(document.source for document, count in passages.items() if count >= LONG))
     first = select(items.c.source, items.c.title, items.c.text)
-    rows = connection.execute(first.where(items.c.ordinal == 0, items.c.corpus == "paragraph"))
-    return {NamedDocument(source, title): text[:OPENING] for source, title, text in rows}
+    first = first.where(items.c.ordinal == 0, items.c.corpus == "paragraph")
+    found: dict[NamedDocument, str] = {}
+    for some in in_parts(long):
+        for source, title, text in connection.execute(first.where(items.c.source.in_(some))):
+            found[NamedDocument(source, title)] = text[:OPENING]
+    return found
 
 
 def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, float]:
