@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal
@@ -111,6 +111,16 @@ def comment(text: str, author: str) -> str:
 
 _UNSPACED_END = re.compile(rf"[{UNSPACED}，。、；：？！）」』】]")
 _UNSPACED_START = re.compile(rf"[{UNSPACED}（「『【]")
+
+
+def first_heading(blocks: Iterable[Block], level: int | None = None, page: int | None = None) -> str:
+    """Return the text of the first heading, of a level or on a page if one is given; "" if there is none."""
+    for block in blocks:
+        if block.kind != "heading":
+            continue
+        if level in (None, block.level) and page in (None, block.page):
+            return block.text
+    return ""
 
 
 def joint(before: str, after: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from ragweave.corpora.blocks import Block, Figure, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed, first_heading
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
 from ragweave.corpora.formats.html import tree
@@ -26,7 +26,7 @@ def parse(path: Path) -> Parsed:
     """Read a Markdown file; the title is that of the front matter, else the first heading of level 1."""
     front, text, first = front_matter(read_text(path))
     found, figures, warnings = content(text, first)
-    top = next((b.text for b in found if b.kind == "heading" and b.level == 1), "")
+    top = first_heading(found, level=1)
     author = front.get("author") or front.get("authors") or ""
     return Parsed(
         title=front.get("title") or top,

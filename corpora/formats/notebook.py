@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.blocks import Block, Parsed, first_heading
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats import code, markdown
 from ragweave.models.errors import SourceError
@@ -30,7 +30,7 @@ def parse(path: Path) -> Parsed:
         raise SourceError(
             f"{path.name} is not a readable notebook", "open it in Jupyter and save it again"
         ) from exc
-    title = next((b.text for b in blocks if b.kind == "heading" and b.level == 1), "")
+    title = first_heading(blocks, level=1)
     return Parsed(title, tuple(blocks))
 
 

@@ -14,7 +14,7 @@ from lxml import etree
 from pptx import Presentation
 from pptx.exc import InvalidXmlError
 
-from ragweave.corpora.blocks import Block, Figure, Parsed
+from ragweave.corpora.blocks import Block, Figure, Parsed, first_heading
 from ragweave.corpora.formats.charts import C, tables
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
 from ragweave.corpora.formats.numbering import FALLBACK
@@ -60,19 +60,11 @@ def parse(path: Path) -> Parsed:
     left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
     return replace(
         properties,
-        title=title or _first_heading(blocks),
+        title=title or first_heading(blocks, page=1),
         blocks=tuple(blocks),
         warnings=(*warnings[:10], *not_read(left)),
         figures=tuple(figures),
     )
-
-
-def _first_heading(blocks: list[Block]) -> str:
-    """Return the heading of the first slide, or ""."""
-    for block in blocks:
-        if block.kind == "heading" and block.page == 1:
-            return block.text
-    return ""
 
 
 def _blocks(slide: Any, number: int, warnings: list[str]) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from docutils.parsers.rst import Parser
 from docutils.utils import new_document
 from lxml import etree
 
-from ragweave.corpora.blocks import Parsed
+from ragweave.corpora.blocks import Parsed, first_heading
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.formats.flow import LINE, flow
 from ragweave.corpora.formats.superscript import around
@@ -75,7 +75,7 @@ def parse(path: Path) -> Parsed:
     stated = document.findall(lambda node: node.tagname == "field" and len(node) == 2)
     fields = {name.astext().lower(): _field(value) for name, value in stated}
     return Parsed(
-        title=next((b.text for b in blocks if b.kind == "heading"), ""),
+        title=first_heading(blocks),
         blocks=tuple(blocks),
         date=iso_date(fields.get("date")),
         author=fields.get("author", ""),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from ragweave.corpora.blocks import Block, Parsed, comment
+from ragweave.corpora.blocks import Block, Parsed, comment, first_heading
 from ragweave.corpora.decode import read_bytes
 from ragweave.corpora.formats.merged import MergedTable, TableRow, first_row
 from ragweave.corpora.formats.ooxml import not_read
@@ -64,21 +64,13 @@ def parse(path: Path) -> Parsed:
     if groups.is_cut:
         warnings = ("the file is cut off, and was read as far as it goes", *warnings)
     return Parsed(
-        title or _top(blocks),
+        title or first_heading(blocks, level=1),
         tuple(blocks),
         _date("".join(parts["creatim"])),
         author,
         warnings=warnings,
         hidden=(hidden,) if hidden else (),
     )
-
-
-def _top(blocks: list[Block]) -> str:
-    """Return the first heading of level 1, or ""."""
-    for block in blocks:
-        if block.kind == "heading" and block.level == 1:
-            return block.text
-    return ""
 
 
 def _one_line(text: str) -> str:
