@@ -1,4 +1,4 @@
-"""Settings of the models, read from the environment (`RAGWEAVE_...`), a `.env` file here, and the user's own."""
+"""Read the settings of the models from the environment (`RAGWEAVE_...`), `.env` and the user's own file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NO_KEY = SecretStr("")
 
 
 class Settings(BaseSettings):
-    """Base of the one settings class that each room has: `RAGWEAVE_...` variables, and a `.env` file below them."""
+    """Base of the settings classes: `RAGWEAVE_...` variables, then a `.env` file."""
 
     model_config = SettingsConfigDict(
         env_prefix="RAGWEAVE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
@@ -49,28 +49,27 @@ def user_file() -> Path:
 def read_settings(kind: type[S]) -> S:
     """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
 
-    The nearer place counts. One that names a model names its server and key as well: they are not taken from
-    another place, so that no key reaches a server that it was not written beside. A variable with `_FILE`
-    behind its name holds the path of a file with the value, as containers and systemd hand over secrets.
+    The environment comes first, the user's file last. The place that names a model also names its server and
+    key. They are not taken from another place, so that no key is sent to a server that it was not written
+    for. A variable with the suffix `_FILE` holds the path of a file with the value, as containers and systemd
+    pass secrets.
 
     Raises:
         InputError: if a variable holds a value that cannot be used; names the variable.
     """
     prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
     places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
-    values = [
-        {name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places
-    ]
-    apart: dict[str, Any] = in_files(prefix, kind.model_fields)
-    values[0].update(apart)
-    for name in kind.model_fields:
+    set_in = [_names_set(place, prefix) for place in places]
+    overrides: dict[str, Any] = in_files(prefix, kind.model_fields)
+    set_in[0].update(overrides)
+    for name, field in kind.model_fields.items():
         owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
-        if owner != name and owner in kind.model_fields:
-            naming = next((n for n, place in enumerate(values) if owner in place), len(values))
-            if next((n for n, place in enumerate(values) if name in place), 0) > naming:
-                apart[name] = kind.model_fields[name].get_default(call_default_factory=True)
+        if owner == name or owner not in kind.model_fields:
+            continue
+        if _first_with(owner, set_in) < _first_with(name, set_in) < len(set_in):
+            overrides[name] = field.get_default(call_default_factory=True)
     try:
-        return kind(_env_file=(user_file(), here), **apart)
+        return kind(_env_file=(user_file(), here), **overrides)
     except ValidationError as error:
         first = error.errors()[0]
         name = prefix + "_".join(str(part) for part in first["loc"]).upper()
@@ -78,8 +77,25 @@ def read_settings(kind: type[S]) -> S:
         raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
 
 
+def _names_set(place: Mapping[str, str | None], prefix: str) -> set[str]:
+    """Return the names of the fields that a place sets."""
+    names: set[str] = set()
+    for variable, value in place.items():
+        if value:
+            names.add(variable.lower().removeprefix(prefix.lower()))
+    return names
+
+
+def _first_with(name: str, set_in: list[set[str]]) -> int:
+    """Return the index of the first place that sets a field; the number of places if none does."""
+    for index, names in enumerate(set_in):
+        if name in names:
+            return index
+    return len(set_in)
+
+
 class Endpoint(NamedTuple):
-    """Where the model of a role is: what it is called, the base URL of its server or "", its key or an empty one."""
+    """The model of a role: its name, the base URL of its server or "", and its key or an empty one."""
 
     model: str
     url: str
@@ -87,9 +103,9 @@ class Endpoint(NamedTuple):
 
 
 class ModelSettings(Settings):
-    """Which models think and perceive, where they are, and how they are called.
+    """The models of all roles, their servers, and the limits of calls.
 
-    A role has a model, a URL and a key; the URL and the key that it lacks are the writer's (`endpoint`).
+    A role has a model, a URL and a key. A role without a URL or a key uses the writer's (`endpoint`).
     """
 
     home: Path = Field(
@@ -262,7 +278,7 @@ class ModelSettings(Settings):
 
     @property
     def weights(self) -> Path:
-        """Folder of the models that were put or downloaded there."""
+        """Folder of downloaded models and of models that the user put there."""
         return self.home / "models"
 
     @field_validator("rates", mode="after")
@@ -277,49 +293,63 @@ class ModelSettings(Settings):
 
     @property
     def chat_patience(self) -> float:
-        """Seconds that a reply may take of which nothing can be shown."""
+        """Seconds that a reply may take while nothing of it can be shown."""
         return 1.5 * self.chat_timeout
 
     @property
     def writers(self) -> tuple[str, ...]:
         """Names of the chat models that a run may choose, the usual one first; none without RAGWEAVE_CHAT."""
-        named = (self.chat, *(name.strip() for name in self.chats.split(",")))
-        return tuple(dict.fromkeys(filter(None, named))) if self.chat else ()
+        if not self.chat:
+            return ()
+        names = [self.chat, *map(str.strip, self.chats.split(","))]
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def endpoint(self, role: Role | Literal["fallback"], chat: str = "") -> Endpoint:
-        """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
+        """Return the endpoint of a role; the writer, or the writer `chat`, supplies what the role does not set.
 
-        A check that names neither a model nor a URL is the judge's.
-        The writer's key goes to the writer's server alone: a model at another URL, or of another provider,
-        gets only a key of its own.
+        The check role uses the judge if it sets neither a model nor a URL. The writer's key is only sent to the
+        writer's server: a model at another URL, or of another provider, needs its own key.
         """
         model, url, key = "", "", NO_KEY
         if role == "check" and not (self.check or self.check_url):
             role = "judge"
         if role != "writer":
-            model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
-        model, url = model or (not url and chat) or self.chat, url or self.chat_url
-        provider = [name.partition(":")[0] for name in (model, self.chat)]
-        shared = urlsplit(url).netloc == urlsplit(self.chat_url).netloc if url else provider[0] == provider[1]
-        return Endpoint(model, url, key if key.get_secret_value() or not shared else self.chat_key)
+            model = getattr(self, role)
+            url = getattr(self, f"{role}_url")
+            key = getattr(self, f"{role}_key")
+        if not model and not url:
+            model = chat
+        model, url = model or self.chat, url or self.chat_url
+        if not key.get_secret_value() and self._is_writers_server(model, url):
+            key = self.chat_key
+        return Endpoint(model, url, key)
+
+    def _is_writers_server(self, model: str, url: str) -> bool:
+        """Return whether a model is at the writer's server or of the writer's provider."""
+        if url:
+            return urlsplit(url).netloc == urlsplit(self.chat_url).netloc
+        return model.partition(":")[0] == self.chat.partition(":")[0]
 
     def context_of(self, at: Endpoint) -> int:
-        """Return how many tokens a model reads at once; 0 where that is not set, as for any but the usual writer."""
+        """Return the context size in the settings, which is that of the usual writer; 0 for other models."""
         return self.chat_context if (at.model, at.url) == (self.chat, self.chat_url) else 0
 
 
 def _table(rates: str) -> dict[str, tuple[float, float]]:
     try:
-        table = {str(name): (float(a), float(b)) for name, (a, b) in json.loads(rates or "{}").items()}
+        table: dict[str, tuple[float, float]] = {}
+        for name, (paid_in, paid_out) in json.loads(rates or "{}").items():
+            table[str(name)] = (float(paid_in), float(paid_out))
     except (ValueError, TypeError, AttributeError) as exc:
         raise ValueError('must be JSON such as {"gpt-4o-mini": [0.15, 0.60]}') from exc
-    if any(price < 0 for pair in table.values() for price in pair):
-        raise ValueError("prices must not be negative")
+    for prices in table.values():
+        if min(prices) < 0:
+            raise ValueError("prices must not be negative")
     return table
 
 
 class _Current:
-    """The settings of this process, read again once the user's own file has changed: nobody has to start it again."""
+    """The settings of this process; a change of the user's own file takes effect without a restart."""
 
     def __init__(self) -> None:
         self._held: ModelSettings | None = None
@@ -330,10 +360,11 @@ class _Current:
         """Return the settings.
 
         Raises:
-            InputError: if a variable holds a value that cannot be used, and none was read before; names the
-                variable.
+            InputError: if a variable holds a value that cannot be used and no earlier settings are known;
+                names the variable.
         """
-        if (tried := _tried.get()) is not None:
+        tried = _tried.get()
+        if tried is not None:
             return tried
         if self._held is not None and time.monotonic() < self._due:
             return self._held
@@ -349,12 +380,12 @@ class _Current:
         return self._held
 
     def cache_clear(self) -> None:
-        """Read them at the next use."""
+        """Read the settings again at the next use."""
         self._held = None
 
 
 _LOOK = 1.0
-"""Seconds between two looks whether the user's own file has changed."""
+"""Seconds between two checks of the user's own file for changes."""
 _tried: ContextVar[ModelSettings | None] = ContextVar("tried_settings", default=None)
 
 model_settings = _Current()
@@ -369,19 +400,22 @@ def _stamp() -> tuple[int, int] | None:
 
 
 def settings_with(values: Mapping[str, str]) -> ModelSettings:
-    """Return the settings as they would be with other variables of models, servers and keys; "" unsets one."""
+    """Return the settings with other values for variables of models, servers and keys; "" unsets one."""
     changed: dict[str, Any] = {}
-    for name, value in values.items():
-        known = ModelSettings.model_fields.get(field := name.removeprefix("RAGWEAVE_").lower())
-        default: Any = known.get_default(call_default_factory=True) if known is not None else None
+    for variable, value in values.items():
+        name = variable.removeprefix("RAGWEAVE_").lower()
+        field = ModelSettings.model_fields.get(name)
+        if field is None:
+            continue
+        default: Any = field.get_default(call_default_factory=True)
         if isinstance(default, str | SecretStr):
-            changed[field] = type(default)(value) if value else default
+            changed[name] = type(default)(value) if value else default
     return model_settings().model_copy(update=changed)
 
 
 @contextmanager
 def using(settings: ModelSettings) -> Iterator[None]:
-    """Have the code inside work with other settings, for a trial."""
+    """Run the code inside with other settings, for a trial."""
     token = _tried.set(settings)
     try:
         yield

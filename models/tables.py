@@ -9,7 +9,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from ragweave.models.text import is_listing, numbers, sentences, trimmed
+from ragweave.models.list_lines import is_listing
+from ragweave.models.text import numbers, sentences, trimmed
 
 _BETWEEN = " | "
 _CELL = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")

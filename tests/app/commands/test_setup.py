@@ -379,7 +379,7 @@ def test_two_models_that_belong_together_are_fetched_together_and_written_as_one
 ) -> None:
     hub.repo = "owner/(?:model|other)"
     [english, *_] = [o for o in offered.OFFERS if o.part == "speech"]
-    pair = replace(english, beside=(replace(english, name="owner/other"),))
+    pair = replace(english, companions=(replace(english, name="owner/other"),))
     monkeypatch.setattr(offered, "OFFERS", [pair])
     code, out, _ = main("setup", "speech", "--all", "--yes")
     assert code == 0 and "download owner/model and owner/other: 226 MB, licence MIT" in out
