@@ -127,7 +127,7 @@ def read_config(folder: Path) -> dict[str, Any]:
                 f"{folder.name} holds its weights as a pickle only, which can run code",
                 "save it again as safetensors (save_pretrained does)",
             )
-        raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors beside config.json")
+        raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors next to config.json")
     # Without a vocabulary, transformers silently makes an empty tokeniser.
     if not _has_any(folder, _VOCABULARIES):
         raise WeightsError(

@@ -223,10 +223,10 @@ async def _pull(name: str, url: str, tell: Tell) -> None:
                     tell(f"{name}: {done} %")
     except (httpx.HTTPError, ValueError, AttributeError) as exc:
         broke_off = f"the download of {name} broke off ({type(exc).__name__})"
-        raise ModelError(broke_off, "try again: it goes on where it stopped") from exc
+        raise ModelError(broke_off, "try again: it resumes where it stopped") from exc
     if state != "success":
         raise ModelError(
-            f"Ollama did not finish the download of {name}", "try again: it goes on where it stopped"
+            f"Ollama did not finish the download of {name}", "try again: it resumes where it stopped"
         )
 
 

@@ -70,7 +70,7 @@ TABLE: Mapping[PartName, ModelPart] = {
     "speech": ModelPart(
         "speech",
         "asr",
-        "writes down what is said in recordings that have no subtitles",
+        "writes down the speech in recordings that have no subtitles",
         "none; recordings are found by their subtitles, and by what their pictures show",
         "The next `ragweave index` hears every recording that has no subtitles.",
     ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import time
@@ -17,7 +16,8 @@ import platformdirs
 from pydantic import Field, SecretStr, field_validator
 
 from ragweave.models.errors import InputError
-from ragweave.models.settings_files import Settings, read_settings, user_file
+from ragweave.models.rates import read_rates
+from ragweave.models.settings_files import Settings, read_settings, user_file, user_file_stamp
 
 __all__ = [
     "NO_KEY",
@@ -229,12 +229,12 @@ class ModelSettings(Settings):
     @field_validator("rates", mode="after")
     @classmethod
     def _prices(cls, value: str) -> str:
-        _table(value)
+        read_rates(value)
         return value
 
     def rate_table(self) -> dict[str, tuple[float, float]]:
         """Return price per million input and output tokens, by model name."""
-        return _table(self.rates)
+        return read_rates(self.rates)
 
     @property
     def chat_patience(self) -> float:
@@ -280,19 +280,6 @@ class ModelSettings(Settings):
         return self.chat_context if (at.model, at.url) == (self.chat, self.chat_url) else 0
 
 
-def _table(rates: str) -> dict[str, tuple[float, float]]:
-    try:
-        table: dict[str, tuple[float, float]] = {}
-        for name, (paid_in, paid_out) in json.loads(rates or "{}").items():
-            table[str(name)] = (float(paid_in), float(paid_out))
-    except (ValueError, TypeError, AttributeError) as exc:
-        raise ValueError('must be JSON such as {"gpt-4o-mini": [0.15, 0.60]}') from exc
-    for prices in table.values():
-        if min(prices) < 0:
-            raise ValueError("prices must not be negative")
-    return table
-
-
 class _Current:
     """The settings of this process; a change of the user's own file takes effect without a restart."""
 
@@ -313,7 +300,7 @@ class _Current:
             return tried
         if self._held is not None and time.monotonic() < self._due:
             return self._held
-        stamp = _stamp()
+        stamp = user_file_stamp()
         if self._held is None or stamp != self._stamp:
             try:
                 self._held = read_settings(ModelSettings)
@@ -334,14 +321,6 @@ _LOOK = 1.0
 _tried: ContextVar[ModelSettings | None] = ContextVar("tried_settings", default=None)
 
 model_settings = _Current()
-
-
-def _stamp() -> tuple[int, int] | None:
-    try:
-        found = user_file().stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
 
 
 def settings_with(values: Mapping[str, str]) -> ModelSettings:

@@ -79,3 +79,12 @@ def _first_with(name: str, set_in: list[set[str]]) -> int:
         if name in names:
             return index
     return len(set_in)
+
+
+def user_file_stamp() -> tuple[int, int] | None:
+    """Return time and size of the user's own file, or None if it does not exist."""
+    try:
+        found = user_file().stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
