@@ -1,4 +1,4 @@
-"""Find the context size of a served model from the settings, its server, or the usage that the server reports.
+"""Find the context size of a served model in the settings, from its server, or by the reported usage.
 
 Some servers, such as Ollama, cut a prompt that is too long without a message; only the usage shows it.
 """

@@ -142,7 +142,7 @@ def ask(question: str, idf: Idf) -> Asked:
     """Split a question into weighted stems and pairs."""
     terms = content_stems(question)
     weights = np.array([idf(t) for t in terms])
-    unspaced = np.array([*map(text.UNSPACED_LETTER.match, terms)], dtype=bool)
+    unspaced = np.array([bool(text.UNSPACED_LETTER.match(term)) for term in terms], dtype=bool)
     if unspaced.any():
         # Character pairs across two words occur in no text, so their high idf must not decide.
         weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
