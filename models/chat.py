@@ -28,7 +28,7 @@ from ragweave.models.chat_reply import (
     read_label,
     without_thoughts,
 )
-from ragweave.models.errors import InputError, ModelError, PromptCut
+from ragweave.models.errors import InputError, ModelError
 from ragweave.models.failures import is_transient
 from ragweave.models.meter import Meter
 from ragweave.models.settings import Endpoint, ModelSettings, model_settings
@@ -41,11 +41,12 @@ M = TypeVar("M", bound=BaseModel)
 class Chat(ChatCalls):
     """The chat model of one role.
 
-    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. A call waits
-    for a free slot of the server and reserves its budget on the meter. Every reply is streamed. It ends after a
-    silence of RAGWEAVE_CHAT_TIMEOUT seconds, or if it is too long. The client retries failures before a reply
-    begins. A reply that breaks off before a part was shown is requested once more. A silence is final. A prompt
-    that is longer than the context of the model (`context` tokens, if known) loses its least relevant passages.
+    Every call is tagged `nostream`, so that its tokens stay out of LangGraph's `messages` streams. A call
+    waits for a free slot of the server and reserves its budget on the meter. Every reply is streamed. It ends
+    after a silence of RAGWEAVE_CHAT_TIMEOUT seconds, or if it is too long. The client retries failures before
+    a reply begins. A reply that breaks off before a part was shown is requested once more. A silence is
+    final. A prompt that is longer than the context of the model (`context` tokens, if known) loses its least
+    relevant passages.
 
     All methods raise:
         ModelTransient: if the server is down, silent, too slow or limiting requests, or the reply broke off.
@@ -117,9 +118,9 @@ class Chat(ChatCalls):
     ) -> M | None:
         """Return the reply as an instance of `schema`, or None if two replies could not be read.
 
-        By default a reply that holds only empty texts and lists is not `good`. The server enforces the schema.
-        If it refuses or ignores the schema, the prompt describes the schema from then on and parsing is
-        tolerant.
+        By default a reply that holds only empty texts and lists is not `good`. The server enforces the
+        schema. If it refuses or ignores the schema, the prompt describes the schema from then on and parsing
+        is tolerant.
         """
         asked = await self._prompts.fit(ModelRequest(messages, node, meter, images))
         form = f"json:{shape_of(schema)}"
@@ -166,8 +167,8 @@ class Chat(ChatCalls):
                 if not is_refusal(exc):
                     raise
         reply = await self._ask(in_words)
-        # A server that refuses a schema and then answers cannot enforce schemas. If both ways fail, the prompt
-        # is at fault.
+        # A server that refuses a schema and then answers cannot enforce schemas. If both ways fail, the
+        # prompt is at fault.
         at.enforces = False
         return reply
 
@@ -184,9 +185,8 @@ class Chat(ChatCalls):
         """Yield the reply in parts as they arrive; the first part holds a whole sentence.
 
         A reply from the cache is one part. A part is never taken back. A reply that is not `good` is not
-        cached. Some servers send the thoughts of a model before its answer without a tag that opens them. Until
-        a server is known not to do so, a reply is held unless `begins` accepts its beginning as an answer.
-        Without `begins` no reply is held.
+        cached. Some servers send thoughts without an opening tag before the answer. Until a server is known not
+        to, a reply is held unless `begins` accepts its beginning as an answer. Without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.
@@ -196,27 +196,22 @@ class Chat(ChatCalls):
         if kept is not None and good(kept):
             yield self._cache.used(asked, kept)
             return
-        reply, smaller = ChatReply(), asked
+        reply = ChatReply()
         at, began = await self._connection(), time.monotonic()
 
-        def ready(waiting: str) -> bool:
+        def ready(sent: ModelRequest, waiting: str) -> bool:
             answers = at.ways.thinks is False or begins is None or begins(waiting)
-            return can_be_shown(waiting) and answers and self._prompts.trusted(smaller, since=began)
+            return can_be_shown(waiting) and answers and self._prompts.trusted(sent, since=began)
 
-        while True:
-            try:
-                # `aclosing` frees the slot if the caller stops reading.
-                async with aclosing(self._read(reply, smaller, ready)) as parts:
-                    async for part in parts:
-                        yield part
-                break
-            except PromptCut as error:
-                smaller = await self._prompts.smaller(smaller, error)
+        # `aclosing` frees the slot if the caller stops reading.
+        async with aclosing(self._read_cut(reply, asked, ready)) as parts:
+            async for part in parts:
+                yield part
         self._check_whole(reply)
         if reply.cut:
             raise cut_off(self.name, self.host, reply.usage(0)[1])
-        read = without_thoughts(reply.text)
-        await self._cache.put(asked, "text", reply, read, good(read))
+        text = without_thoughts(reply.text)
+        await self._cache.put(asked, "text", reply, text, good(text))
 
     def call_always(self) -> None:
         """Ignore the cache from now on."""

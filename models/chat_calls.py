@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 
 from ragweave.models import failures
 from ragweave.models.chat_client import Connection, Served, connect, host_of, name_of, slot, stay_here
@@ -56,6 +57,20 @@ class ChatCalls:
                 return reply
             except PromptCut as error:
                 asked = await self._prompts.smaller(asked, error)
+
+    async def _read_cut(
+        self, reply: ChatReply, asked: ModelRequest, ready: Callable[[ModelRequest, str], bool]
+    ) -> AsyncGenerator[str, None]:
+        """Yield the text of a reply; send a shorter request if the server cuts the prompt."""
+        sent = asked
+        while True:
+            try:
+                async with aclosing(self._read(reply, sent, partial(ready, sent))) as parts:
+                    async for part in parts:
+                        yield part
+                return
+            except PromptCut as error:
+                sent = await self._prompts.smaller(sent, error)
 
     def _check_whole(self, reply: ChatReply) -> None:
         """Raise ReplyCut if the server stopped the reply early."""

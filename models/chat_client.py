@@ -77,7 +77,7 @@ class Connection:
 
     model: BaseChatModel
     limit: Literal["", "max_tokens", "extra_body"] = ""
-    """Where a request states the most tokens of a reply: nowhere, as the client does, or as compatible servers do."""
+    """Where a request states the most tokens of a reply: nowhere, as the client does, or in the body."""
     enforces: bool = True
     """Whether requests may ask the server to enforce a schema."""
     ways: Ways = field(default_factory=Ways)
@@ -155,7 +155,8 @@ def stay_here(what: str, host: str) -> None:
 def build(served: Served) -> BaseChatModel:
     """Make the client. This imports the provider's package (about two seconds), so call it in a thread.
 
-    A key of the environment is used only if no base URL is set: it belongs to its provider, not to any server.
+    A key of the environment is used only if no base URL is set: it belongs to its provider, not to any
+    server.
     """
     options: dict[str, Any] = {} if served.temperature is None else {"temperature": served.temperature}
     key = served.key.get_secret_value()

@@ -41,9 +41,10 @@ class PromptRoom:
         return self._window.reply(self._most)
 
     def trusted(self, asked: ModelRequest, since: float) -> bool:
-        """Return whether the reply may be shown before its end, because the server seems to read the whole prompt.
+        """Return whether the reply may be shown before its end.
 
-        A reply that is not trusted waits for some seconds at most after the time `since` (`time.monotonic`).
+        It may if the server seems to read the whole prompt. A reply that is not trusted waits for some
+        seconds at most after the time `since` (`time.monotonic`).
         """
         doubtful = self._at is not None and self._at.url and self._window.doubtful(asked.tokens)
         return not doubtful or time.monotonic() > since + _HELD

@@ -51,7 +51,8 @@ def under(schema: type[BaseModel], model: BaseChatModel) -> Any:
     # Pass the schema as a dict: with a class, some clients raise on an unreadable reply and lose its text.
     shape = {"description": schema.__name__, **shape_of(schema)}
     with suppress(NotImplementedError, ValueError, TypeError, AttributeError):
-        bound: Any = model.with_structured_output(shape, method="json_schema").first  # type: ignore[attr-defined]
+        runnable: Any = model.with_structured_output(shape, method="json_schema")
+        bound = runnable.first
         kwargs = dict(bound.kwargs)
         if "root_async_client" in type(model).model_fields and kwargs.get("response_format"):
             # OpenAI's client reads a stream under a known schema only if each reply names its role.
@@ -134,7 +135,7 @@ def _opening(text: str, start: int) -> int:
 
 
 def _first(value: Any, schema: type[M]) -> M | None:
-    """Return the value if it fits, or the first inner object that does, because some models wrap the value."""
+    """Return the value if it fits, or the first inner object that does: some models wrap the value."""
     fit = _fit(value, schema)
     if fit is not None:
         return fit

@@ -81,13 +81,13 @@ class ModelRequest:
         return sent
 
     def key(self, model: str, host: str, form: str) -> str:
-        """Return the cache key of a reply: a hash of model, host, messages, pictures and the form of the reply."""
+        """Return the cache key of a reply: a hash of model, host, messages, pictures and form."""
         images = [hashlib.sha256(image).hexdigest() for image in self.images]
         described = json.dumps([model, host, list(self.messages), images, form])
         return hashlib.sha256(described.encode()).hexdigest()
 
     def repaired(self, text: str) -> ModelRequest:
-        """Add a paragraph to the last message, because many chat templates refuse two user messages in a row."""
+        """Add a paragraph to the last message: many chat templates refuse two user messages in a row."""
         *head, (role, last) = self.messages
         return replace(self, messages=[*head, (role, f"{last}\n\n{text}")])
 
@@ -168,8 +168,8 @@ class ChatReply:
     def instead(self) -> str:
         """A description of what the stream held instead of a whole reply, or "".
 
-        Some servers never state why a reply ended. Such a reply is whole if it ends like a sentence, or if the
-        server reported its tokens.
+        Some servers never state why a reply ended. Such a reply is whole if it ends like a sentence, or if
+        the server reported its tokens.
         """
         if not self.text.strip():
             if self._calls:

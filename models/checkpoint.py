@@ -37,7 +37,8 @@ _PASSAGE = 12_000
 class TextModel:
     """A checkpoint and its tokeniser: tokens in, scores out.
 
-    `labels` are the words that a generating model chooses between. A model with one output per label has none.
+    `labels` are the words that a generating model chooses between. A model with one output per label has
+    none.
 
     Raises:
         WeightsError: if two words begin with the same token, or the tokeniser does not know one.

@@ -182,7 +182,7 @@ class Batched:
 
     @property
     def dim(self) -> int:
-        """Length of a vector, known after the first call, so that a library opens while its server is down."""
+        """Length of a vector, known after the first call: a library opens while its server is down."""
         if not self._dim:
             self.texts(["dimension"])
         return self._dim

@@ -24,13 +24,13 @@ _SILENCES = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "T
 _CLIENTS = frozenset({"APIConnectionError", "ClientConnectionError", "ModelConnectionError"})
 _NAMES = (
     frozenset(
-        """NetworkError RemoteProtocolError ConnectionError ChunkedEncodingError ClientPayloadError ModelTimeoutError
-        ModelRateLimitError ModelAPIError""".split()
+        """NetworkError RemoteProtocolError ConnectionError ChunkedEncodingError ClientPayloadError
+        ModelTimeoutError ModelRateLimitError ModelAPIError""".split()
     )
     | _SILENCES
     | _CLIENTS
 )
-"""Base classes of dropped connections in the usual client libraries, so that none of them has to be imported."""
+"""Base classes of dropped connections in the usual client libraries, which need no import here."""
 _PASSING_CODES = frozenset(
     {"rate_limit_exceeded", "rate_limit_error", "server_error", "overloaded_error", "timeout"}
 )

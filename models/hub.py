@@ -86,8 +86,8 @@ def fetch(
 ) -> Path:
     """Return the folder of a commit's files; download the files that are missing.
 
-    `wanted` are names or patterns. If none of them names a folder, only the top of the repository is searched.
-    The model does not work without the files in `needed`. `sha256` are the known digests of files.
+    `wanted` are names or patterns. If none of them names a folder, only the top of the repository is
+    searched. The model does not work without the files in `needed`. `sha256` are the known digests of files.
 
     Raises:
         WeightsError: if the hub may not be used, cannot be reached, or does not have them; if the disk is

@@ -24,8 +24,8 @@ BATCH = 16
 class ImageEncoder(Batched):
     """Encode pictures and texts in one space by two functions. Blocking; thread-safe.
 
-    `images` encodes a batch of clips, each a list of PIL images. `texts` encodes a batch of texts. The encoder
-    reads `frames` images of a clip together; an encoder of pictures reads one.
+    `images` encodes a batch of clips, each a list of PIL images. `texts` encodes a batch of texts. The
+    encoder reads `frames` images of a clip together; an encoder of pictures reads one.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH

@@ -40,10 +40,10 @@ class TextLine:
 class Ocr:
     """Read the words in pictures by PP-OCR in onnxruntime (rapidocr), whose package contains the models.
 
-    Blocking. Thread-safe: one picture at a time. A picture uses one thread, because there is a reading process
-    for each core but one, and a second thread took almost twice the computing time for little gain
-    (docs/images.md). Each line is recognised alone in its own width, because the time grows with the width and
-    the default pads short lines to 320 pixels (benchmarks/ocr.py).
+    Blocking. Thread-safe: one picture at a time. A picture uses one thread, because there is a reading
+    process for each core but one, and a second thread took almost twice the computing time for little gain
+    (docs/images.md). Each line is recognised alone in its own width, because the time grows with the width
+    and the default pads short lines to 320 pixels (benchmarks/ocr.py).
     """
 
     name = "rapidocr"
@@ -88,8 +88,8 @@ def _upright(box: Any) -> Box:
 def reading_order(boxes: Sequence[Box]) -> list[int]:
     """Return the indices of lines in reading order.
 
-    Columns go from left to right, rows from top to bottom, and the lines of a row from left to right. As in the
-    recursive XY-cut, the page is cut at a gap between columns first, else between rows.
+    Columns go from left to right, rows from top to bottom, and the lines of a row from left to right. As in
+    the recursive XY-cut, the page is cut at a gap between columns first, else between rows.
     """
     if not boxes:
         return []

@@ -47,8 +47,8 @@ class _Passage:
 def fitted(messages: Messages, most: int) -> Fitted:
     """Cut messages to at most `most` bytes in UTF-8, as far as their passages allow.
 
-    The least relevant passages are left out first, those of the oldest message before others. The best passage
-    of each message stays. If these are still too long, the longest ones are shortened.
+    The least relevant passages are left out first, those of the oldest message before others. The best
+    passage of each message stays. If these are still too long, the longest ones are shortened.
     """
     found: list[_Passage] = []
     over = -most

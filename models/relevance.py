@@ -1,10 +1,10 @@
 """Score how well passages answer a question, in CPU milliseconds and without a key.
 
 The evaluator reads the words of a passage and the similarity of its stored vector to the question, so it
-embeds nothing. It gives two scores. `order` ranks the candidates of one question and cannot be compared across
-questions. `floor` is absolute and calibrated to [-1, 1], with 0 as undecided; CRAG's verdict (section 4.3) and
-the choice of strips use it. Both are sums of a few features with fixed weights for each kind of encoder,
-because fitted weights do not carry over to another library. Only the scale of `floor` is fitted.
+embeds nothing. It gives two scores. `order` ranks the candidates of one question and cannot be compared
+across questions. `floor` is absolute and calibrated to [-1, 1], with 0 as undecided; CRAG's verdict (section
+4.3) and the choice of strips use it. Both are sums of a few features with fixed weights for each kind of
+encoder, because fitted weights do not carry over to another library. Only the scale of `floor` is fitted.
 docs/results.md has the figures.
 """
 
@@ -160,8 +160,8 @@ def score(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[f
         question: the question.
         passages: the candidates.
         idf: returns the weight of a term.
-        near: similarity of each passage's vector to the question, in standard deviations above the passages of
-            the library; empty if it is not known.
+        near: similarity of each passage's vector to the question, in standard deviations above the passages
+            of the library; empty if it is not known.
     """
     return scorer(question, passages, idf, near)([range(len(passages))])[0]
 

@@ -109,7 +109,7 @@ def _without_stop_words(stems: Sequence[str]) -> list[str]:
 
 @dataclass
 class Asked:
-    """The stems of a question and the pairs of neighbouring stems, with their weights and the sums of these."""
+    """The stems of a question and its pairs of neighbouring stems, with their weights and sums."""
 
     weight: dict[str, float]
     weights: Matrix

@@ -35,9 +35,9 @@ ANSWERS = re.compile(
     re.I,
 )
 _HTML = frozenset(
-    """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i img ins
-    kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th thead title
-    tr tt u ul var cite source ref doc document citation reference""".split()
+    """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i
+    img ins kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th
+    thead title tr tt u ul var cite source ref doc document citation reference""".split()
 )
 _TOKENS = re.compile(
     r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"

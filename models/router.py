@@ -213,8 +213,8 @@ def choose(
 ) -> list[str]:
     """Return one or two corpora to search, best first, or ["none"], or [] if none is available.
 
-    Labels that the library lacks are masked and the rest re-normalised. The second-best corpus is searched too
-    if the confidence of the best is below the threshold.
+    Labels that the library lacks are masked and the rest re-normalised. The second-best corpus is searched
+    too if the confidence of the best is below the threshold.
     """
     kept: dict[str, float] = {}
     for label, probability in probabilities.items():

@@ -68,8 +68,8 @@ class ModelSettings(Settings):
         description=(
             "Writer: `openai:gpt-4o-mini` or any init_chat_model string; with the URL of an OpenAI-compatible"
             " server, usually ending in /v1, the name the server knows; `gguf:FILE` or"
-            " `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language model. Without"
-            " a key a provider's own variable counts."
+            " `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language model."
+            " Without a key a provider's own variable counts."
         ),
     )
     chat_url: str = ""
@@ -250,10 +250,10 @@ class ModelSettings(Settings):
         return tuple(dict.fromkeys(filter(None, names)))
 
     def endpoint(self, role: Role | Literal["fallback"], chat: str = "") -> Endpoint:
-        """Return the endpoint of a role; the writer, or the writer `chat`, supplies what the role does not set.
+        """Return the endpoint of a role; the writer, or the writer `chat`, fills in what it does not set.
 
-        The check role uses the judge if it sets neither a model nor a URL. The writer's key is only sent to the
-        writer's server: a model at another URL, or of another provider, needs its own key.
+        The check role uses the judge if it sets neither a model nor a URL. The writer's key is only sent to
+        the writer's server: a model at another URL, or of another provider, needs its own key.
         """
         model, url, key = "", "", NO_KEY
         if role == "check" and not (self.check or self.check_url):

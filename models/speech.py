@@ -63,8 +63,8 @@ class Asr(ABC):
     def transcribe(self, sound: Sound, language: str = "") -> Transcript:
         """Transcribe one window of speech.
 
-        The sound has 16 kHz and one channel. `language` is the main language of the recording so far, "" at its
-        beginning.
+        The sound has 16 kHz and one channel. `language` is the main language of the recording so far, "" at
+        its beginning.
 
         Raises:
             ModelError: if the recogniser failed for good.

@@ -30,8 +30,8 @@ class WordLlamaEncoder:
     """Average static word-piece vectors, with a cache of the pieces of words.
 
     No piece of this vocabulary continues after a space or holds a line end. So the pieces of a text are the
-    pieces of its words, and the pieces of a word can be cached. Repeated tokenizing, and padding a batch to its
-    longest text, took most of the time of scoring passages.
+    pieces of its words, and the pieces of a word can be cached. Repeated tokenizing, and padding a batch to
+    its longest text, took most of the time of scoring passages.
     """
 
     name = "wordllama-l2-256"

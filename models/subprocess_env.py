@@ -24,8 +24,8 @@ def environment() -> dict[str, str]:
 def import_path() -> str:
     """Return the folders of modules for the PYTHONPATH of a child.
 
-    A package inside another of these folders is left out. OpenCV adds its own package while it is imported, and
-    its `typing` would hide Python's.
+    A package inside another of these folders is left out. OpenCV adds its own package while it is imported,
+    and its `typing` would hide Python's.
     """
     folders = list(filter(None, sys.path))
     kept: list[str] = []

@@ -45,8 +45,8 @@ class Inside:
 class ThoughtReader:
     """Read a reply while it arrives and return the text of its answer.
 
-    A closing tag without an opening tag means that all text before it was a thought. While `holds`, no text is
-    returned and such text is dropped. After `release`, text is returned at once and never taken back. The
+    A closing tag without an opening tag means that all text before it was a thought. While `holds`, no text
+    is returned and such text is dropped. After `release`, text is returned at once and never taken back. The
     result does not depend on the parts in which a reply arrives.
 
     Attributes:
