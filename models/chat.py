@@ -185,8 +185,8 @@ class Chat(ChatCalls):
         """Yield the reply in parts as they arrive; the first part holds a whole sentence.
 
         A reply from the cache is one part. A part is never taken back. A reply that is not `good` is not
-        cached. Some servers send thoughts without an opening tag before the answer. Until a server is known not
-        to, a reply is held unless `begins` accepts its beginning as an answer. Without `begins` none is held.
+        cached. Some servers send thoughts without an opening tag before the answer. Until a server is known
+        not to, a reply is held unless `begins` accepts its beginning. Without `begins` none is held.
 
         Raises:
             ReplyCut: after the last part of a reply that was cut off at a limit.

@@ -99,7 +99,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     with ScriptedHub({**FILES}) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         whisper = {"model.bin": served.sha256("model.bin"), "config.json": served.sha256("config.json")}
-        moved = {"whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper, "companions": ()}}
+        moved = {
+            "whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper, "companions": ()}
+        }
         moved |= {"gguf": {"name": "owner/model", "file": "small.gguf"}}
         monkeypatch.setattr(offered, "OFFERS", [replace(o, **moved.get(o.source, {})) for o in offers.OFFERS])
         yield served
