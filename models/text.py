@@ -31,12 +31,12 @@ _NUMBERISH = re.compile(r"\d[\d.,]*\d|\d")
 
 STOP = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between
-    both but by can could did do does doing done down during each few for from further get had has have having
-    he her here hers him his how i if in into is it its itself just me more most my no nor not now of off on once
-    only or other our out over own same she should so some such than that the their them then there these they
-    this those through to too under until up us very was we were what when where which while who whom whose
-    why will with would you your s t d ll re ve m please tell give name many much overview describe summarise
-    summarize summary explain""".split()
+    both but by can could did do does doing done down during each few for from further get had has have
+    having he her here hers him his how i if in into is it its itself just me more most my no nor not now
+    of off on once only or other our out over own same she should so some such than that the their them
+    then there these they this those through to too under until up us very was we were what when where
+    which while who whom whose why will with would you your s t d ll re ve m please tell give name many
+    much overview describe summarise summarize summary explain""".split()
 )
 """English function words and words that only ask; they are left out if only content counts."""
 
@@ -213,21 +213,21 @@ _NAME = re.compile(
 _QUOTED = re.compile(r"[\"“«「『《]([^\"”»」』》\n]{2,80})[\"”»」』》]")
 _NOT_NAMES = frozenset(
     """the a an in on at of for and or but if when where who what which why how is are was were do does did it
-    its this that these those there he she they we you i his her their our my as by to from with after before
-    during since while although however also both each one two three first second most many some such no not yes
-    can has have had will would could should be been being according because then than so into over under about
-    between against per via besides apart unlike name tell compare summarise summarize list show find give
-    explain describe please until since today yesterday tomorrow later meanwhile despite following early late
-    mid circa""".split()
+    its this that these those there he she they we you i his her their our my as by to from with after
+    before during since while although however also both each one two three first second most many some
+    such no not yes can has have had will would could should be been being according because then than so
+    into over under about between against per via besides apart unlike name tell compare summarise
+    summarize list show find give explain describe please until since today yesterday tomorrow later
+    meanwhile despite following early late mid circa""".split()
 )
 _ALONE = frozenset(
     """above across all almost along already always among another anybody anyone anything around away back
     behind below beneath beside between beyond double down either elsewhere enough even ever everybody
-    everyone everything everywhere except few half hence here inside instead just last least less moreover more
-    much near neither never next nor nothing now nowhere off often once only onto opposite other otherwise out
-    outside past perhaps quite rather round several somebody someone something sometimes somewhere soon still
-    therefore third through throughout thus together too towards twice underneath unless up usually very well
-    whatever whether within without yet your""".split()
+    everyone everything everywhere except few half hence here inside instead just last least less
+    moreover more much near neither never next nor nothing now nowhere off often once only onto opposite
+    other otherwise out outside past perhaps quite rather round several somebody someone something
+    sometimes somewhere soon still therefore third through throughout thus together too towards twice
+    underneath unless up usually very well whatever whether within without yet your""".split()
 )
 """Words that are no name alone when they open a sentence, though a name may begin with them: “All Saints”."""
 _ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
