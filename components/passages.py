@@ -198,7 +198,7 @@ def best_sentence(text: str, passage: str) -> str:
     heads.
     """
     spans = tables.spans(passage)
-    told = {s: tables.told(passage, *s) for s in spans if not tables.is_heads(passage, *s)}
+    told = {s: tables.as_sentence(passage, *s) for s in spans if not tables.is_heads(passage, *s)}
     if not told:
         return passage
     said = {s: set(terms(t)) for s, t in told.items()}

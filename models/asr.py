@@ -17,7 +17,7 @@ __all__ = ["Asr", "Transcript", "Word", "asr", "why_none"]
 
 
 def asr(name: str | None = None) -> Asr | None:
-    """Return what hears speech, opened once per process; None if there is nothing (`why_none` says why).
+    """Return the speech recogniser, opened once per process; None if there is none (`why_none` says why).
 
     The name is one that RAGWEAVE_ASR takes; the setting's when not given.
 
@@ -35,12 +35,12 @@ def asr(name: str | None = None) -> Asr | None:
 
 
 def installed() -> bool:
-    """Say whether the packages of Whisper are there, without importing them."""
-    return all(find_spec(name) is not None for name in ("faster_whisper", "onnxruntime"))
+    """Return whether the packages of Whisper are installed, without importing them."""
+    return all(map(find_spec, ("faster_whisper", "onnxruntime")))
 
 
 def why_none() -> tuple[str, str]:
-    """Return why nothing hears speech, and what would change that; both empty if something does."""
+    """Return why there is no speech recogniser, and the remedy; both are empty if there is one."""
     if asr() is not None:
         return "", ""
     if model_settings().asr == "off":
@@ -51,11 +51,12 @@ def why_none() -> tuple[str, str]:
 
 
 def _downloaded() -> str:
-    """Return the setting of what `ragweave setup speech` has fetched of the recommended models; "" if nothing."""
-    here = [
-        o for o in (WHISPER_ENGLISH, WHISPER_OTHERS) if held(o.name, o.commit, tuple(o.sha256)) is not None
-    ]
-    return "whisper:" + "+".join(f"{offer.name}@{offer.commit}" for offer in here) if here else ""
+    """Return the setting of the models that `ragweave setup speech` downloaded, or ""."""
+    here: list[str] = []
+    for offer in (WHISPER_ENGLISH, WHISPER_OTHERS):
+        if held(offer.name, offer.commit, tuple(offer.sha256)) is not None:
+            here.append(f"{offer.name}@{offer.commit}")
+    return "whisper:" + "+".join(here) if here else ""
 
 
 _loading = threading.Lock()

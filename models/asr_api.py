@@ -1,4 +1,4 @@
-"""Speech recognition by a server of the OpenAI kind: POST /audio/transcriptions."""
+"""Recognise speech by an OpenAI-compatible server: POST /audio/transcriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragweave.models.vad import RATE, Sound
 
 SECONDS = 120.0
 _SURE = 0.85
-"""Confidence of a reply that states none."""
+"""Confidence of a reply without one."""
 
 
 class TranscriptionServer(Asr):
@@ -43,20 +43,20 @@ class TranscriptionServer(Asr):
         return OpenAI(base_url=self._url, api_key=self._key or "none", timeout=SECONDS)
 
     def check(self) -> None:
-        """Ask the server for its models, which says at once whether address and key are right."""
+        """List the models of the server to check address and key."""
         import openai
 
         stay_here(f"the server {self._host}, which hears,", self._host)
         try:
             self._client.with_options(timeout=10.0).with_raw_response.models.list()
-        except openai.APIStatusError as error:  # a server need not list its models
+        except openai.APIStatusError as error:  # Some servers list no models.
             if error.status_code in (401, 403):
                 raise self._failed(error) from error
         except openai.APIError as error:
             raise self._failed(error) from error
 
     def transcribe(self, sound: Sound, language: str = "") -> Transcript:
-        """Write down one window of speech; the server finds out its language by itself."""
+        """Transcribe one window of speech; the server detects the language."""
         import openai
 
         form: dict[str, Any] = {"model": self._model, "file": ("speech.wav", _wav(sound), "audio/wav")}
@@ -69,7 +69,7 @@ class TranscriptionServer(Asr):
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 if not self._detailed:
                     raise self._failed(error) from error
-                self._detailed = False  # a server that knows no times of words still knows the words
+                self._detailed = False  # The server may transcribe without the times of words.
             except (openai.OpenAIError, ValueError, RecursionError) as error:
                 raise self._failed(error) from error
 
@@ -91,30 +91,54 @@ def _wav(sound: Sound) -> bytes:
 
 
 def _transcript(reply: Any, seconds: float) -> Transcript:
-    """Read a reply; what is not as it should be is left out."""
+    """Parse a reply; malformed parts are left out."""
     if not isinstance(reply, dict):
         raise ValueError("the reply is no object")
     text = _plain(reply.get("text") or "")
     if not text:
         return Transcript()
     segments = _rows(reply, "segments")
-    told = [r["avg_logprob"] for r in segments if isinstance(r.get("avg_logprob"), int | float)]
-    sure = round(sum(map(confidence_of, told)) / len(told) if told else _SURE, 3)
-    words = [w for r in _rows(reply, "words") if (w := _word(r, "word", seconds, sure)) is not None]
+    sure = _confidence(segments)
+    words = _words(_rows(reply, "words"), "word", seconds, sure)
     if not words:
-        words = [w for r in segments if (w := _word(r, "text", seconds, sure)) is not None]
+        words = _words(segments, "text", seconds, sure)
     language = str(reply.get("language") or "")
     coded = len(language) == 2 and language.isascii() and language.isalpha()
     return Transcript(text, tuple(words), sure, language if coded else "")
 
 
-def _plain(told: Any) -> str:
-    return storable(" ".join(str(told).split()))  # JSON can escape half of a character
+def _confidence(segments: list[dict[str, Any]]) -> float:
+    """Return the mean confidence of the segments that state a log probability."""
+    found: list[float] = []
+    for segment in segments:
+        logprob = segment.get("avg_logprob")
+        if isinstance(logprob, int | float):
+            found.append(confidence_of(logprob))
+    return round(sum(found) / len(found) if found else _SURE, 3)
+
+
+def _words(rows: list[dict[str, Any]], key: str, seconds: float, sure: float) -> list[Word]:
+    """Return the words of the rows that are well-formed."""
+    found: list[Word] = []
+    for row in rows:
+        word = _word(row, key, seconds, sure)
+        if word is not None:
+            found.append(word)
+    return found
+
+
+def _plain(text: Any) -> str:
+    return storable(" ".join(str(text).split()))  # JSON can escape half of a character.
 
 
 def _rows(reply: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects in a list of the reply."""
     rows = reply.get(key)
-    return [r for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []
+    found: list[dict[str, Any]] = []
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            found.append(row)
+    return found
 
 
 def _word(row: dict[str, Any], key: str, seconds: float, sure: float) -> Word | None:

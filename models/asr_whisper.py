@@ -1,4 +1,4 @@
-"""Speech recognition by faster-whisper: Whisper and its distilled kin, in any language, by CTranslate2."""
+"""Recognise speech by faster-whisper: Whisper and its distilled models in CTranslate2."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from ragweave.models.text import clip
 from ragweave.models.vad import Sound
 
 NEEDED = ("config.json", "model.bin", "tokenizer.json")
-"""Without one of them faster-whisper would ask the network for it."""
+"""Files that faster-whisper would download if they are missing."""
 ENGLISH = "en"
 _NOT_SPEECH = 0.6
-"""Probability of no speech from which an unsure segment is left out (Radford et al. 2022, section 4.5)."""
+"""Probability of silence from which an unsure segment is dropped (Radford et al. 2022, section 4.5)."""
 _UNSURE = -0.8
-"""Mean log probability of a segment below which it is unsure."""
+"""Mean log probability below which a segment is unsure."""
 _CONFIDENT = 0.7
-"""Mean confidence of the words of a window from which its language is not in doubt."""
-_TELLS = 0.8
-"""Probability from which one window says that it is in another language than the recording before it."""
+"""Mean confidence of the words from which the language of a window is certain."""
+_CHANGES = 0.8
+"""Probability from which one window changes the language of the recording."""
 _TEMPERATURES = (0.0, 0.4, 0.8)
-"""Tried in turn on a segment that repeats itself or is unlikely; the package's own six cost twice the time."""
+"""Temperatures for segments that repeat or are unlikely; the six of the package cost twice the time."""
 
 
 class Whisper(Asr):
-    """One Whisper model in the format of CTranslate2, or two: an English one, `+`, and one for every other language.
+    """One Whisper model in the format of CTranslate2, or an English model, `+`, and one for other languages.
 
-    A model is named by a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the
-    hub. An English model is smaller for the same quality, and writes English words for any other language.
+    A model is a folder, a size such as `small` or `distil-small.en`, or OWNER/NAME[@REVISION] of the hub. An
+    English model is smaller for the same quality, but writes English words for any other language.
     """
 
     label = "whisper"
@@ -57,12 +57,12 @@ class Whisper(Asr):
         self._lock = threading.Lock()
 
     def check(self) -> None:
-        """Load the models, downloading what has to be."""
+        """Load the models; download them if necessary."""
         with self._lock:
             self._models = self._models or [_loaded(name) for name in self._named]
 
     def transcribe(self, sound: Sound, language: str = "") -> Transcript:
-        """Write down one window of speech by the model for its language."""
+        """Transcribe one window of speech with the model for its language."""
         self.check()
         samples = sound.astype(np.float32) / 32768.0
         try:
@@ -71,9 +71,18 @@ class Whisper(Asr):
         except Exception as error:
             raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_ASR") from error
 
+    def _by_language(self) -> tuple[Any, Any]:
+        """Return the first English model and the first other model; each may be None."""
+        english = others = None
+        for model in self._models:
+            if english is None and model.supported_languages == [ENGLISH]:
+                english = model
+            elif others is None:
+                others = model
+        return english, others
+
     def _heard(self, samples: NDArray[np.float32], language: str) -> Transcript:
-        english = next((m for m in self._models if m.supported_languages == [ENGLISH]), None)
-        others = next((m for m in self._models if m is not english), None)
+        english, others = self._by_language()
         if others is None:
             return _transcript(english, samples, ENGLISH)
         if english is not None and language == ENGLISH:
@@ -87,15 +96,15 @@ class Whisper(Asr):
 
 
 def _language(model: Any, samples: NDArray[np.float32], before: str) -> str:
-    """Return the language of a window: what the recording was in `before`, unless the window clearly says another."""
+    """Return the language of a window: the one `before`, unless the window is clearly in another one."""
     spoken, sure, _ = model.detect_language(samples)
-    return str(spoken) if not before or sure >= _TELLS else before
+    return str(spoken) if not before or sure >= _CHANGES else before
 
 
 def _transcript(model: Any, samples: NDArray[np.float32], language: str) -> Transcript:
     from ctranslate2 import set_random_seed
 
-    set_random_seed(0)  # higher temperatures draw words by chance
+    set_random_seed(0)  # Higher temperatures draw words at random.
     found, _ = model.transcribe(
         samples,
         language=language,
@@ -104,18 +113,24 @@ def _transcript(model: Any, samples: NDArray[np.float32], language: str) -> Tran
         condition_on_previous_text=False,
         vad_filter=False,
     )
-    # Whisper tells stories to music.
-    segments = [s for s in found if s.no_speech_prob < _NOT_SPEECH or s.avg_logprob > _UNSURE]
-    text = " ".join(" ".join(s.text for s in segments).split())
-    words = tuple(_word(w, s.avg_logprob) for s in segments for w in s.words or () if w.word.strip())
+    texts: list[str] = []
+    words: list[Word] = []
+    for segment in found:
+        if segment.no_speech_prob >= _NOT_SPEECH and segment.avg_logprob <= _UNSURE:
+            continue  # Whisper invents text for music.
+        texts.append(segment.text)
+        for word in segment.words or ():
+            if word.word.strip():
+                words.append(_word(word, segment.avg_logprob))
+    text = " ".join(" ".join(texts).split())
     if not text or not words:
         return Transcript()
-    sure = sum(w.confidence for w in words) / len(words)
-    return Transcript(text, words, round(sure, 3), language)
+    sure = sum([word.confidence for word in words]) / len(words)
+    return Transcript(text, tuple(words), round(sure, 3), language)
 
 
 def _word(found: Any, logprob: float) -> Word:
-    """Return a word as sure as it is itself, and no surer than its segment."""
+    """Return a word; its confidence is at most that of its segment."""
     sure = min(confidence_of(logprob), confidence_of(math.log(max(found.probability, 1e-9))))
     return Word(float(found.start), float(found.end), found.word.strip(), round(sure, 3))
 
@@ -137,7 +152,7 @@ def _loaded(wanted: str) -> Any:
             local_files_only=settings.offline,
             device=device,
             device_index=int(number or 0),
-            # On a CPU a third of the time, and no more words wrong (docs/video.md).
+            # On a CPU int8 takes a third of the time with no more wrong words (docs/video.md).
             compute_type="int8" if device == "cpu" else "default",
             cpu_threads=max(1, (os.cpu_count() or 2) // 2),
         )
@@ -151,31 +166,36 @@ def _loaded(wanted: str) -> Any:
 
 
 def _found(wanted: str) -> tuple[str, str]:
-    """Return what faster-whisper is to open: a folder, or a name of the hub with its revision.
+    """Return the folder for faster-whisper, or a name of the hub with its revision.
 
-    Of a model that `ragweave setup` offers the files have to be the ones that it states.
+    The files of a model that `ragweave setup` offers must have the stated digests.
 
     Raises:
-        WeightsError: they are not, or cannot be had.
+        WeightsError: if a digest is wrong, or a file cannot be downloaded.
     """
     folder = Path(wanted).expanduser()
     if folder.is_dir():
         return str(folder), ""
     name, _, revision = wanted.partition("@")
-    pinned = next((o for o in OFFERS if _names(o, name, revision)), None)
-    if pinned is not None:
-        files = tuple(pinned.sha256)
-        kept = held(pinned.name, pinned.commit, files)
-        if kept is None:
-            kept = fetch(pinned.name, pinned.commit, files, sha256=pinned.sha256)
-        else:
-            verify(pinned.name, kept, pinned.sha256, "`ragweave setup speech` fetches it again")
-        return str(kept), ""
-    kept = held(name, revision, NEEDED)  # nobody need be asked whether it is still the same
+    for offer in OFFERS:
+        if _is_named(offer, name, revision):
+            return str(_checked_folder(offer)), ""
+    kept = held(name, revision, NEEDED)
+    # A complete copy needs no request to the hub.
     return (str(kept), "") if kept is not None else (name, revision)
 
 
-def _names(offer: Offer, name: str, revision: str) -> bool:
+def _checked_folder(offer: Offer) -> Path:
+    """Return the folder of an offered model with verified files; download it if necessary."""
+    files = tuple(offer.sha256)
+    kept = held(offer.name, offer.commit, files)
+    if kept is None:
+        return fetch(offer.name, offer.commit, files, sha256=offer.sha256)
+    verify(offer.name, kept, offer.sha256, "`ragweave setup speech` fetches it again")
+    return kept
+
+
+def _is_named(offer: Offer, name: str, revision: str) -> bool:
     if offer.source != "whisper" or revision not in ("", offer.commit):
         return False
     return name in (offer.name, offer.name.removeprefix("Systran/faster-whisper-"))

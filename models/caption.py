@@ -1,4 +1,4 @@
-"""Captions by a vision model, in the language of the reader."""
+"""Caption pictures by a vision model, in the language of the reader."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from typing import Any
 from ragweave.models.errors import RagweaveError
 
 CONTEXT = 3_000
-"""Characters of transcript and screen that a vision model is shown beside the frames."""
+"""Most characters of transcript and screen that a vision model reads with the frames."""
 SILENT = "the vision model did not answer; the next run asks it again"
 
 Ask = Callable[[Sequence[bytes], str, str], Awaitable[str | None]]
-"""Returns what is seen in pictures beside a context, in the language of that name ("" for that of the context).
+"""Describes pictures with a context in the named language ("" for the language of the context).
 
-None where the model says nothing; raises a RagweaveError where it fails."""
+It returns None if the model answers nothing, and raises a RagweaveError if the model fails.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Captioner:
-    """A vision model, ready to be asked."""
+    """A vision model that is ready for calls."""
 
     name: str
-    """Model, host and language: captions by the same name are the same."""
+    """Model, host and language; captioners of the same name give the same captions."""
     ask: Ask
     check: Callable[[], Coroutine[Any, Any, None]]
-    """Finds out that it answers; raises a RagweaveError where it does not."""
+    """Calls the model once, and raises a RagweaveError if it does not answer."""
 
 
 def why_down(captioner: Captioner) -> str:
-    """Return why a vision model cannot be asked, in words, or ""."""
+    """Return the reason why a vision model does not answer, or ""."""
     try:
         asyncio.run(captioner.check())
     except RagweaveError as error:

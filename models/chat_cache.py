@@ -1,4 +1,4 @@
-"""Replies kept on disk, so that asking a model the same thing again costs nothing."""
+"""Cache replies on disk, so that a repeated request costs nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MOST_ROWS = 100_000
 
 
 class ReplyCache:
-    """A table from the hash of a request to its reply; reading and writing cost the same at any size.
+    """A table of replies by the hash of their request; its cost does not grow with its size.
 
-    Prompts are never stored. A file that cannot be used is left alone and the cache stays empty.
+    Prompts are never stored. If the file cannot be used, the cache stays empty and the file unchanged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -33,7 +33,7 @@ class ReplyCache:
             self._db.execute(
                 "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL) STRICT"
             )
-            # Rows are numbered in order of writing: dropping the lowest numbers drops the oldest replies.
+            # Row numbers grow with each write, so the lowest numbers are the oldest replies.
             self._db.execute(
                 "DELETE FROM replies WHERE rowid <= (SELECT max(rowid) FROM replies) - ?", (_MOST_ROWS,)
             )
@@ -41,12 +41,12 @@ class ReplyCache:
             self._give_up(exc)
 
     def get(self, key: str) -> str | None:
-        """Return the reply kept for a key, or None."""
+        """Return the reply of a key, or None."""
         rows = self._run("SELECT reply FROM replies WHERE key = ?", key)
         return str(rows[0][0]) if rows else None
 
     def put(self, key: str, reply: str) -> None:
-        """Keep a reply, replacing an older one."""
+        """Store a reply and replace an older one."""
         self._run("INSERT OR REPLACE INTO replies VALUES (?, ?)", key, reply)
 
     def _run(self, statement: str, *values: str) -> list[tuple[str]]:
@@ -71,36 +71,36 @@ def reply_cache(home: Path) -> ReplyCache:
 
 
 class KeptReplies:
-    """The replies that are kept of one chat model.
+    """The cached replies of one chat model.
 
     Args:
-        role: under which its use is recorded.
-        model: its name.
-        host: its server.
-        home: folder below which they are kept; None: nothing is.
+        role: role in the records of the meter.
+        model: name of the model.
+        host: host of its server.
+        home: home folder of the cache; None: no reply is cached.
     """
 
     def __init__(self, role: str, model: str, host: str, home: Path | None) -> None:
         self._role, self._model, self._host, self._home = role, model, host, home
         self.fresh = False
-        """Whether no kept reply is taken; new ones are kept in their place."""
+        """Whether cached replies are ignored; new ones replace them."""
 
     async def get(self, asked: ModelRequest, form: str) -> str | None:
-        """Return the reply that is kept for a request."""
+        """Return the cached reply of a request, or None."""
         if self._home is None or self.fresh:
             return None
         home, key = self._home, asked.key(self._model, self._host, form)
         return await asyncio.to_thread(lambda: reply_cache(home).get(key))
 
     def used(self, asked: ModelRequest, kept: str) -> str:
-        """Record that a kept reply is used; return it."""
+        """Record the use of a cached reply, and return it."""
         asked.meter.record(Spend(asked.node, self._role, self._model, 0, 1, 0, 0, 0.0, 0.0))
         return kept
 
     async def put(
         self, asked: ModelRequest, form: str, reply: ChatReply, read: str, good: bool = True
     ) -> str:
-        """Keep what was read of a whole reply that is good; return it in any case."""
+        """Cache the parsed text of a whole and good reply; return it in any case."""
         if self._home is not None and read and good and not (reply.cut or reply.partial):
             home, key = self._home, asked.key(self._model, self._host, form)
             await asyncio.to_thread(lambda: reply_cache(home).put(key, read))

@@ -1,4 +1,4 @@
-"""Connections to chat models: made once and shared within an event loop."""
+"""Connect to chat models; the connections of an event loop are shared."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from ragweave.models.chat_reply import ChatReply
 
 _LONGEST_PAUSE = 5.0
-"""Seconds before the next try to which a server may ask; one that asks for more is not asked again."""
+"""Longest pause before the next try; if a server requests a longer one, there is no next try."""
 _LINE = 2**20
-"""Bytes of one line of a stream that are read."""
+"""Most bytes in one line of a stream."""
 _CONNECT = 10.0
-"""Seconds to wait for a connection. How long a reply is waited for is told by whoever reads it."""
+"""Seconds to wait for a connection. The reader of a reply sets the time limit of the reply."""
 
 
 class Served(NamedTuple):
-    """A chat model as configured: what it is called, where it is served, and how to reach it."""
+    """A chat model as configured: its name, its host, and how to reach it."""
 
     name: str
     host: str
@@ -48,7 +48,7 @@ class Served(NamedTuple):
 
     @classmethod
     def of(cls, at: Endpoint, settings: ModelSettings) -> Served:
-        """Read a model such as `openai:gpt-4o-mini`; with a base URL the name goes to that server as it is."""
+        """Parse a model such as `openai:gpt-4o-mini`; a server with a base URL gets the name unchanged."""
         provider, colon, name = at.model.partition(":")
         if at.url:
             name = name if provider == "openai" and colon else at.model
@@ -58,35 +58,39 @@ class Served(NamedTuple):
         elif provider == "gguf":
             host = "127.0.0.1"
         else:
-            url = (
-                os.environ.get("OPENAI_BASE_URL")
-                or os.environ.get("OPENAI_API_BASE")
-                or "https://api.openai.com/v1"
-            )
-            host = address(url) if provider == "openai" else provider
+            host = address(_openai_url()) if provider == "openai" else provider
         return cls(name, host, provider, at.url, at.key, settings.chat_temperature)
+
+
+def _openai_url() -> str:
+    """Return the base URL that OpenAI's client uses."""
+    for variable in ("OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        url = os.environ.get(variable)
+        if url:
+            return url
+    return "https://api.openai.com/v1"
 
 
 @dataclass
 class Connection:
-    """A client, and what was learnt about its server."""
+    """A client, and the known restrictions of its server."""
 
     model: BaseChatModel
     limit: Literal["", "max_tokens", "extra_body"] = ""
-    """How the most tokens of a reply are told: not at all, as the client does it, or as servers of the same API do."""
+    """Where a request states the most tokens of a reply: nowhere, as the client does, or in the body."""
     enforces: bool = True
-    """Whether the server may be asked to enforce a schema."""
+    """Whether requests may ask the server to enforce a schema."""
     ways: Ways = field(default_factory=Ways)
-    """How the server is asked, after what it refused."""
+    """The form of requests after the refusals of the server."""
     kept: Callable[[Ways], None] | None = None
-    """Writes down what was learnt."""
+    """Stores the ways."""
 
     def __post_init__(self) -> None:
         self._first, self._known = self.model, replace(self.ways)
         self.model = self.ways.changed(self.model)
 
     async def learn(self, reply: ChatReply) -> None:
-        """Remember of a whole reply the way in which it was asked for, and whether it began with thoughts."""
+        """Remember the form of the request for a whole reply, and whether the reply began with thoughts."""
         if not reply.text.strip():
             return
         self.ways.thinks = bool(self.ways.thinks) or reply.broke
@@ -95,17 +99,20 @@ class Connection:
             await asyncio.to_thread(self.kept, self._known)
 
     def limited(self, bound: Any, most: int) -> Any:
-        """Return a model that is asked for at most so many tokens, in the ways that the server takes."""
+        """Return the model with a limit of `most` tokens per reply, in the form that the server accepts."""
         if bound is not self.model and getattr(bound, "bound", None) is self._first:
             bound = bound.model_copy(update={"bound": self.model})
         most = min(most, self.ways.most or most)
-        told: dict[str, Any] = {"max_tokens": most}
-        if self.limit == "extra_body":
-            told = {"extra_body": {**getattr(bound, "kwargs", {}).get("extra_body", {}), **told}}
-        return bound.bind(**told) if self.limit and self.ways.limited else bound
+        if not self.limit or not self.ways.limited:
+            return bound
+        if self.limit == "max_tokens":
+            return bound.bind(max_tokens=most)
+        body = dict(getattr(bound, "kwargs", {}).get("extra_body", {}))
+        body["max_tokens"] = most
+        return bound.bind(extra_body=body)
 
     def second_way(self, exc: BaseException, most: int, begun: bool) -> str:
-        """Change how the server is asked after it refused something; return the name of the way, or ""."""
+        """Change the form of requests after a refusal; return the name of the changed way, or ""."""
         tempered = getattr(self._first, "temperature", None) is not None
         empty = self.kept is not None and not begun
         name = self.ways.refused(exc, most if self.limit else 0, tempered, empty)
@@ -113,18 +120,18 @@ class Connection:
         return name
 
     def undo(self, taken: Sequence[str]) -> None:
-        """Go back to the first way where the second failed, too."""
+        """Go back to the first ways, because the second ones failed too."""
         self.ways.undo(taken)
         self.model = self.ways.changed(self._first)
 
 
 def address(url: str) -> str:
-    """Return host and port of a URL, without a name and password that may stand before them."""
+    """Return host and port of a URL, without a name and password."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def is_local(host: str) -> bool:
-    """Say whether a host (with or without port) is this machine."""
+    """Return whether a host (with or without port) is this machine."""
     name = urlsplit(f"//{host}").hostname or ""
     try:
         return ipaddress.ip_address(name).is_loopback
@@ -133,22 +140,22 @@ def is_local(host: str) -> bool:
 
 
 def stay_here(what: str, host: str) -> None:
-    """Refuse a model elsewhere where nothing may leave this machine.
+    """Refuse a model on another machine if RAGWEAVE_OFFLINE is set.
 
     Raises:
-        ModelError: RAGWEAVE_OFFLINE is set and the host is another machine.
+        ModelError: if RAGWEAVE_OFFLINE is set and the host is another machine.
     """
     if model_settings().offline and not is_local(host):
-        told = f"RAGWEAVE_OFFLINE is set and {what} is not on this machine"
-        raise ModelError(told, "name a model that is, or unset RAGWEAVE_OFFLINE").named(
+        remote = f"RAGWEAVE_OFFLINE is set and {what} is not on this machine"
+        raise ModelError(remote, "name a model that is, or unset RAGWEAVE_OFFLINE").named(
             "ragweave_offline_set_not", what=what
         )
 
 
 def build(served: Served) -> BaseChatModel:
-    """Make the client. Imports the provider's package (about two seconds); call it in a thread.
+    """Make the client. This imports the provider's package (about two seconds), so call it in a thread.
 
-    The key of the environment is used only where no base URL is set: it belongs to its provider, not to any
+    A key of the environment is used only if no base URL is set: it belongs to its provider, not to any
     server.
     """
     options: dict[str, Any] = {} if served.temperature is None else {"temperature": served.temperature}
@@ -174,8 +181,7 @@ def build(served: Served) -> BaseChatModel:
     if url:
         options |= {"base_url": url, "use_responses_api": False}
     # A Timeout object also keeps langchain-openai from sharing one HTTP pool among event loops. Its own wait
-    # for each part is asyncio.wait_for, which in Python 3.11 loses a cancellation where the part is there
-    # already.
+    # for each part is asyncio.wait_for, which in Python 3.11 loses a cancellation if the part has arrived.
     timeout = Timeout(None, connect=_CONNECT)
     client = ChatOpenAI(model=name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
     client.root_async_client._client.event_hooks = {"response": [partial(_bounded, served.host)]}
@@ -183,12 +189,10 @@ def build(served: Served) -> BaseChatModel:
 
 
 async def _bounded(host: str, response: Any) -> None:
-    """Stop reading a response whose lines are longer than those of a stream can be: its client keeps them whole."""
-    _hurried(response.headers)
+    """Limit the length of a line in a response, because the client holds each line in memory."""
+    _stop_long_pauses(response.headers)
     sent = response.stream
-    kind: Any = next(
-        c for c in type(sent).__mro__ if c.__name__ == "AsyncByteStream"
-    )  # of httpx, or of a fork of it
+    kind: Any = _byte_stream_of(sent)
 
     class Bounded(kind):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -211,8 +215,16 @@ async def _bounded(host: str, response: Any) -> None:
     response.stream = Bounded()
 
 
-def _hurried(headers: Any) -> None:
-    """Have the client try no more where a server asks for a long pause: whoever asked would wait for it."""
+def _byte_stream_of(stream: Any) -> Any:
+    """Return the class AsyncByteStream of httpx, or of the fork that the stream comes from."""
+    for base in type(stream).__mro__:
+        if base.__name__ == "AsyncByteStream":
+            return base
+    raise TypeError(f"{type(stream).__name__} is not an AsyncByteStream")
+
+
+def _stop_long_pauses(headers: Any) -> None:
+    """Keep the client from another try if a server requests a long pause, because the user waits."""
     for name, unit in (("retry-after-ms", 1_000), ("retry-after", 1)):
         value = headers.get(name, "")
         try:
@@ -230,13 +242,13 @@ def name_of(model: BaseChatModel) -> str:
 
 
 def host_of(model: BaseChatModel) -> str:
-    """Return the host that an injected model asks."""
+    """Return the host that an injected model calls."""
     base = getattr(getattr(model, "root_async_client", None), "base_url", None)
     return str(getattr(base, "host", "") or "this process")
 
 
 _connections: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Served, Connection]] = WeakKeyDictionary()
-"""Of each event loop: connections live and end with it."""
+"""The connections of each event loop; they end with it."""
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]] = (
     WeakKeyDictionary()
 )
@@ -247,28 +259,30 @@ async def connect(served: Served) -> Connection:
     mine = _connections.setdefault(asyncio.get_running_loop(), {})
     if served not in mine:
         compatible = bool(served.url) or served.provider == "gguf"
-        limit: Any = (
-            "extra_body" if compatible else "max_tokens" if served.provider in ("openai", "anthropic") else ""
-        )
+        limit: Literal["", "max_tokens", "extra_body"] = ""
+        if compatible:
+            limit = "extra_body"
+        elif served.provider in ("openai", "anthropic"):
+            limit = "max_tokens"
         made = await asyncio.to_thread(build, served)
         file, server = ways_file(model_settings().home), f"{served.name} at {served.host}"
         ways = await asyncio.to_thread(recall, file, server)
         connection = Connection(made, limit, ways=ways, kept=partial(remember, file, server))
-        mine.setdefault(served, connection)  # the first of those that began together
+        mine.setdefault(served, connection)  # Another task may have connected in the meantime.
     return mine[served]
 
 
 def ways_file(home: Path) -> Path:
-    """Return where it is written down how servers are asked."""
+    """Return the file that stores the ways of all servers."""
     return home / "cache" / "servers.json"
 
 
 @asynccontextmanager
 async def slot(host: str, width: int, node: str, meter: Meter) -> AsyncIterator[None]:
-    """Wait for one of the `width` calls at a time that a server gets from the running loop, and hold it.
+    """Hold one of the `width` calls that the running loop may have in flight at a server.
 
     Raises:
-        BudgetSpent: the run's time was over before one was free.
+        BudgetSpent: if the run's time was over before a call was free.
     """
     mine = _gates.setdefault(asyncio.get_running_loop(), {})
     gate = mine.setdefault((host, width), asyncio.Semaphore(width))

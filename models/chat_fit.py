@@ -1,4 +1,4 @@
-"""A prompt of a chat model within its window: cut before it is sent, and again where the server cut it."""
+"""Keep the prompts of a chat model within its context window."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ragweave.models.prompt_fit import Fitted, fitted
 from ragweave.models.text import counted
 
 _BYTES = 4
-"""Of an estimated token."""
+"""Bytes of an estimated token."""
 LONGER = "use a model with a longer context, or lower top_k, strips and max_hops"
 _HELD = 10.0
-"""Seconds for which a reply is held back of which nobody knows yet whether the server read all of its prompt."""
+"""Most seconds for which a reply waits while it is not known whether the server read the whole prompt."""
 
 
 class PromptRoom:
-    """The room that prompts of one chat model have.
+    """The room for prompts of one chat model.
 
     Args:
-        name: of the model.
-        host: of its server.
-        at: where it is served; None for one that was injected, of which nothing is known.
-        most: tokens that a reply may have.
-        context: tokens of prompt and reply that it reads at once, as the settings say; 0 where they do not.
+        name: name of the model.
+        host: host of its server.
+        at: the served model; None for an injected model, whose context is not known.
+        most: most tokens of a reply.
+        context: context size in the settings for prompt and reply; 0 if it is not set.
     """
 
     def __init__(self, name: str, host: str, at: Served | None, most: int, context: int = 0) -> None:
@@ -37,40 +37,41 @@ class PromptRoom:
 
     @property
     def reply_tokens(self) -> int:
-        """Tokens that a reply may have."""
+        """Most tokens of a reply."""
         return self._window.reply(self._most)
 
     def trusted(self, asked: ModelRequest, since: float) -> bool:
-        """Say whether the reply to a prompt may be shown before its end: the server seems to read the prompt whole.
+        """Return whether the reply may be shown before its end.
 
-        A reply that is not trusted is held back for some seconds at most after the time `since` of
-        `time.monotonic`.
+        It may if the server seems to read the whole prompt. A reply that is not trusted waits for some
+        seconds at most after the time `since` (`time.monotonic`).
         """
         doubtful = self._at is not None and self._at.url and self._window.doubtful(asked.tokens)
         return not doubtful or time.monotonic() > since + _HELD
 
     async def tokens(self, wanted: int) -> int:
-        """Return how many estimated tokens a prompt may have that would have `wanted`; 0 where nobody says."""
+        """Return the most estimated tokens of a prompt that would have `wanted`; 0 if it is not known."""
         await self._learn(wanted)
         return self._window.room(self._most)
 
     async def fit(self, asked: ModelRequest) -> ModelRequest:
-        """Return a request that the model reads whole, as far as that is known; what it lacks is told once a run."""
+        """Return a request that fits the known context; a note reports the cut once per run."""
         await self._learn(asked.tokens)
         room = self._window.room(self._most)
         if not room or asked.tokens <= room:
             return asked
-        pictures = asked.tokens - tokens_of("".join(text for _, text in asked.messages))
+        texts = [text for _, text in asked.messages]
+        pictures = asked.tokens - tokens_of("".join(texts))
         cut = fitted(asked.messages, _BYTES * max(0, room - pictures))
         if cut.left or cut.shortened:
-            asked.meter.tell(f"window {self._name}", self._said(cut))
+            asked.meter.tell(f"window {self._name}", self._note(cut))
         return replace(asked, messages=cut.messages)
 
     async def smaller(self, asked: ModelRequest, error: PromptCut) -> ModelRequest:
-        """Return a request with less in it than one that was cut.
+        """Return a shorter request after the server cut one.
 
         Raises:
-            PromptCut: nothing more can be left out.
+            PromptCut: if nothing more can be left out.
         """
         smaller = await self.fit(asked)
         if smaller.tokens >= asked.tokens:
@@ -78,10 +79,10 @@ class PromptRoom:
         return smaller
 
     def check(self, reply: ChatReply, asked: ModelRequest) -> None:
-        """Look whether the server read all of a prompt; of a reply that is shown already it is only told.
+        """Check whether the server read the whole prompt; a note reports a cut if the reply is shown already.
 
         Raises:
-            PromptCut: it did not, and nothing of the reply was shown.
+            PromptCut: if the server cut the prompt and nothing of the reply was shown.
         """
         sent, read = asked.tokens, read_of(reply)
         if self._at is None or asked.images or not self._window.cut(sent, read):
@@ -98,7 +99,7 @@ class PromptRoom:
         )
 
     def too_long(self, exc: Exception, asked: ModelRequest) -> PromptCut:
-        """Return the error of a prompt that the server refused as too long, and learn from its words."""
+        """Return the error of a prompt that the server refused as too long, and learn from its message."""
         self._window.refused(asked.tokens, str(exc))
         return PromptCut(f"the prompt is longer than {self._name} at {self._host} can read", LONGER)
 
@@ -107,10 +108,14 @@ class PromptRoom:
             stay_here(f"{self._name} at {self._host}", self._host)
             await self._window.learn(self._at.url, self._at.name, self._at.key.get_secret_value())
 
-    def _said(self, cut: Fitted) -> str:
-        left = f"{cut.left} of {counted(cut.passages, 'passage')} left out, the least relevant first"
-        shortened = f"{counted(cut.shortened, 'passage')} shortened"
-        parts = [words for n, words in ((cut.left, left), (cut.shortened, shortened)) if n]
+    def _note(self, cut: Fitted) -> str:
+        parts: list[str] = []
+        if cut.left:
+            parts.append(
+                f"{cut.left} of {counted(cut.passages, 'passage')} left out, the least relevant first"
+            )
+        if cut.shortened:
+            parts.append(f"{counted(cut.shortened, 'passage')} shortened")
         return (
             f"{self._name} reads {self._window.tokens:,} tokens at once, so a prompt was cut:"
             f" {' and '.join(parts)}."

@@ -1,4 +1,4 @@
-"""A chat model of a GGUF file in this process (extra `local`): llama.cpp on a port of loopback that has a key."""
+"""Serve a chat model from a GGUF file in this process (extra `local`) by llama.cpp on a local port."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ragweave.models.failures import loading
 from ragweave.models.hub import fetch, held
 
 CONTEXT = 16_384
-"""Tokens of a prompt with its reply."""
+"""Tokens of a prompt together with its reply."""
 _HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)@(?P<commit>[0-9a-f]{40})/(?P<file>[\w.-]+\.gguf)")
 _loading = threading.Lock()
 
 
 def served(model: str) -> tuple[str, str]:
-    """Return the base URL and the key of a model, which is loaded at its first use and stays until the process ends.
+    """Return the base URL and the key of a model; it is loaded once and stays until the process ends.
 
     `model` is a file, or OWNER/NAME@COMMIT/FILE.gguf of the hub.
 
     Raises:
-        MissingExtra: xllamacpp is not installed.
-        ModelError, WeightsError: there is no such file, or it cannot be loaded.
+        MissingExtra: if xllamacpp is not installed.
+        ModelError, WeightsError: if the file does not exist or cannot be loaded.
     """
     with _loading:
         server, key = _load(model)
@@ -43,7 +43,7 @@ def _load(model: str) -> tuple[Any, str]:
         params.model.path = str(file_of(model))
         params.model_alias = {"local"}
         params.n_ctx, params.n_parallel = CONTEXT, 1
-        # Small models that think first take minutes to an answer on a processor.
+        # Small models that think first take minutes for an answer on a CPU.
         params.enable_reasoning = 0
         params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
         params.offline, params.ui, params.verbosity = True, False, -1
@@ -51,8 +51,9 @@ def _load(model: str) -> tuple[Any, str]:
 
 
 def file_of(model: str) -> Path:
-    """Return the file of a model, downloaded where it has to be."""
-    if named := _HUB.fullmatch(model):
+    """Return the file of a model; download it if necessary."""
+    named = _HUB.fullmatch(model)
+    if named:
         repo, commit, file = named["repo"], named["commit"], named["file"]
         return (held(repo, commit, [file]) or fetch(repo, commit, [file], needed=[file])) / file
     path = Path(model).expanduser()

@@ -1,4 +1,4 @@
-"""Chat models that a caller puts in place of the configured ones."""
+"""Replace the configured chat models by those of a caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ injected: ContextVar[tuple[dict[str, Connection], bool] | None] = ContextVar("in
 
 @contextmanager
 def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]:
-    """Inject models by role for the code inside; `writer` also stands in for the other roles.
+    """Inject models by role for the code inside; `writer` also replaces missing roles.
 
     `cached` keeps and reuses their replies on disk.
 
@@ -34,8 +34,10 @@ def override(*, cached: bool = False, **models: BaseChatModel) -> Iterator[None]
             f"there is no role {sorted(unknown)[0]!r}", f"use one of {', '.join(get_args(Role))}"
         )
     outer = injected.get()
-    made = {role: Connection(model) for role, model in models.items()}
-    token = injected.set(({**(outer[0] if outer else {}), **made}, cached))
+    connections = dict(outer[0]) if outer else {}
+    for role, model in models.items():
+        connections[role] = Connection(model)
+    token = injected.set((connections, cached))
     try:
         yield
     finally:

@@ -1,14 +1,14 @@
-"""Structured replies: under a schema where the server enforces one, with the schema in the prompt elsewhere.
+"""Read structured replies, either enforced by the server or with the schema in the prompt.
 
-`with_structured_output` binds the schema. What comes back is read here and mended by json-repair, because the
-parser behind it raises on prose and takes a minute over 40,000 brackets.
+`with_structured_output` binds the schema. The reply is parsed here and repaired by json-repair, because
+LangChain's own parser raises on prose and takes a minute for 40,000 brackets.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,44 +26,44 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound=BaseModel)
 
 _MENDED = 8_000
-"""Characters of a reply that is mended: json-repair takes seconds over more of deeply nested garbage."""
+"""Most characters of a repaired reply, because json-repair takes seconds for long, deeply nested garbage."""
 _MENDINGS = 3
-"""Places of a reply from which it is mended."""
+"""Most positions in a reply from which a repair is tried."""
 _PLACES = 100
-"""Brackets of a reply from which it is read: prose before a value may hold some."""
+"""Most brackets in a reply from which parsing is tried, because prose may hold brackets."""
 _LIKE_JSON = re.compile(r"\{\s*[\"'“\w]|\[\s*[\"'“{\[]")
 
 
 @cache
 def shape_of(schema: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a reply, made once: pydantic takes a millisecond for it."""
+    """Return the JSON schema of a reply; cached, because pydantic takes a millisecond."""
     return schema.model_json_schema()
 
 
 def instruction(schema: type[BaseModel]) -> str:
-    """Return the request for JSON that is added to a prompt where the server cannot enforce a schema."""
+    """Return the request for JSON that is added to a prompt if the server cannot enforce a schema."""
     shape = json.dumps(shape_of(schema), ensure_ascii=False, separators=(",", ":"))
     return f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{shape}"
 
 
 def under(schema: type[BaseModel], model: BaseChatModel) -> Any:
-    """Return the model bound to a schema, or None where its client has no method for that."""
-    # The schema goes in as a dict: given the class, some clients raise on an unreadable reply and lose its
-    # text.
+    """Return the model bound to a schema, or None if its client has no method for that."""
+    # Pass the schema as a dict: with a class, some clients raise on an unreadable reply and lose its text.
     shape = {"description": schema.__name__, **shape_of(schema)}
     with suppress(NotImplementedError, ValueError, TypeError, AttributeError):
-        bound: Any = model.with_structured_output(shape, method="json_schema").first  # type: ignore[attr-defined]
+        runnable: Any = model.with_structured_output(shape, method="json_schema")
+        bound = runnable.first
         kwargs = dict(bound.kwargs)
-        if "root_async_client" in type(model).model_fields and (form := kwargs.pop("response_format", None)):
-            # OpenAI's client reads a stream under a schema that it knows of only where each reply names its
-            # role.
+        if "root_async_client" in type(model).model_fields and kwargs.get("response_format"):
+            # OpenAI's client reads a stream under a known schema only if each reply names its role.
+            form = kwargs.pop("response_format")
             return model.bind(**kwargs, extra_body={"response_format": form})
         return bound
     return None
 
 
 def is_refusal(exc: ModelError) -> bool:
-    """Say whether a server refused the form of the request, rather than failing on its content."""
+    """Return whether a server refused the form of a request instead of failing on its content."""
     cause = exc.__cause__
     if cause is None or is_too_long(cause):
         return False
@@ -71,7 +71,7 @@ def is_refusal(exc: ModelError) -> bool:
 
 
 def gave_something(read: BaseModel) -> bool:
-    """Say whether a reply that was read holds more than empty texts, lists and objects."""
+    """Return whether a parsed reply holds more than empty texts, lists and objects."""
     return not _empty(read.model_dump())
 
 
@@ -84,7 +84,7 @@ def _empty(value: Any) -> bool:
 
 
 def read_reply(reply: ChatReply, schema: type[M]) -> M | None:
-    """Read a whole reply; a schema may know another form in which models write what it asks for (`read_plain`)."""
+    """Parse a whole reply; `read_plain` of a schema parses another form that models write."""
     read = read_json(reply.text, schema, mend=not reply.cut)
     plain: Callable[[str], M | None] | None = getattr(schema, "read_plain", None)
     return plain(reply.text) if read is None and plain is not None else read
@@ -93,9 +93,8 @@ def read_reply(reply: ChatReply, schema: type[M]) -> M | None:
 def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     """Find the first JSON value in a reply that fits the schema: bare, fenced, or with prose around it.
 
-    The prose may hold brackets of its own. Of a schema with a single field a bare value stands for that
-    field. json-repair forgives commas, quotes and the like, but a reply that was cut off is never completed
-    (`mend`).
+    The prose may hold brackets. If a schema has a single field, a bare value is the value of that field.
+    json-repair corrects commas, quotes and the like if `mend`; a reply that was cut off is never completed.
     """
     text = without_thoughts(text)
     if max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):
@@ -103,17 +102,20 @@ def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     at = -1
     mends = _MENDINGS if mend and len(text) <= _MENDED else 0
     for _ in range(_PLACES):
-        if (at := _opening(text, at + 1)) < 0:
+        at = _opening(text, at + 1)
+        if at < 0:
             break
         with suppress(ValueError, RecursionError):
             value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
-            if (read := _first(value, schema)) is not None:
+            read = _first(value, schema)
+            if read is not None:
                 return read
             at = end - 1
             continue
         if mends and _LIKE_JSON.match(text, at):
             mends -= 1
-            if (read := _mended(text[at:], schema)) is not None:
+            read = _mended(text[at:], schema)
+            if read is not None:
                 return read
     return _mended(text, schema) if mends and _opening(text, 0) >= 0 else None
 
@@ -125,24 +127,37 @@ def _mended(text: str, schema: type[M]) -> M | None:
 
 
 def _opening(text: str, start: int) -> int:
-    """Return where the next value of JSON may begin, or -1."""
-    return min((at for at in (text.find("{", start), text.find("[", start)) if at >= 0), default=-1)
+    """Return where the next JSON value may begin, or -1."""
+    brace, bracket = text.find("{", start), text.find("[", start)
+    if brace < 0 or bracket < 0:
+        return max(brace, bracket)
+    return min(brace, bracket)
 
 
 def _first(value: Any, schema: type[M]) -> M | None:
-    """Return the value where it fits, or the first object inside that does: some models wrap what was asked for."""
-    inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    candidates = [value, *(v for v in inner if isinstance(v, dict))]
-    return next((fit for c in candidates if (fit := _fit(c, schema)) is not None), None)
+    """Return the value if it fits, or the first inner object that does: some models wrap the value."""
+    fit = _fit(value, schema)
+    if fit is not None:
+        return fit
+    inner: Iterable[Any] = ()
+    if isinstance(value, list):
+        inner = value
+    elif isinstance(value, dict):
+        inner = value.values()
+    for candidate in inner:
+        fit = _fit(candidate, schema) if isinstance(candidate, dict) else None
+        if fit is not None:
+            return fit
+    return None
 
 
 def _fit(value: Any, schema: type[M]) -> M | None:
-    """Validate a decoded value, lone surrogates replaced, which nothing can store or print; or return None."""
+    """Validate a decoded value with lone surrogates replaced; None if it does not fit."""
     if not isinstance(value, dict) and len(schema.model_fields) == 1:
         value = {next(iter(schema.model_fields)): value}
     try:
         fit = schema.model_validate_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
-        json.dumps(fit.model_dump(), allow_nan=False, default=str)  # NaN is no JSON, however it was written
+        json.dumps(fit.model_dump(), allow_nan=False, default=str)  # NaN is no JSON.
     except (ValidationError, ValueError, TypeError, RecursionError):
         return None
     return fit

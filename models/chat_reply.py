@@ -1,4 +1,4 @@
-"""What goes into one call of a chat model and what comes out: pictures, text, tokens, thoughts, labels."""
+"""Define the request to a chat model and its reply: pictures, text, tokens, thoughts, labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,9 @@ Messages = Sequence[tuple[str, str]]
 """(role, text) pairs; roles are `system`, `user` and `assistant`."""
 
 IMAGE_TOKENS = 1_000
-"""What one picture is taken to cost before the server says: about what a picture of 1,024 pixels costs."""
+"""Estimated tokens of one picture, about those of a picture of 1,024 pixels."""
 LONGEST = 200_000
-"""Characters of a reply that are read."""
+"""Most characters of a reply that are read."""
 
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
 _FAILED = re.compile(
@@ -39,73 +39,78 @@ _STOPPED = re.compile(
 _WORD = re.compile(r"[^\W_]+")
 _NEGATION = r"\b(?:not|no|never|isn|aren|wasn|cannot|neither|nor|t)[\W_]+(?:(?:an?|the)[\W_]+)?"
 _HELD = 1_000
-"""Characters of a first sentence that are waited for."""
+"""Characters after which a first sentence is shown before its end."""
 _ENDED = re.compile(r"[.!?…][\"'”’)\]】]*\s|[。！？]|\S\s*\n")
 _WHOLE = re.compile(r"[.!?…。！？][\"'”’)\]】」』*\s]*(?:\[[\d, ]+\][.\s]*)*\Z")
-"""How a text ends that is whole: with a sentence, and what it cites."""
+"""The end of a whole text: the end of a sentence and its citations."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """What a chat model is asked: messages with pictures, JPEG files, by which node, and out of which budget."""
+    """A request to a chat model: messages with pictures (JPEG files), the calling node and its budget."""
 
     messages: Messages
     node: str
     meter: Meter
     images: Sequence[bytes] = ()
     bound: Any = None
-    """The model bound to a schema, where the reply shall fit one."""
+    """The model bound to a schema, if the reply has to fit one."""
 
     @property
     def tokens(self) -> int:
-        """About how long the prompt is."""
-        return tokens_of("".join(text for _, text in self.messages)) + len(self.images) * IMAGE_TOKENS
+        """Estimated tokens of the prompt."""
+        texts = [text for _, text in self.messages]
+        return tokens_of("".join(texts)) + len(self.images) * IMAGE_TOKENS
 
     @property
     def sent(self) -> list[Any]:
-        """The messages, with the pictures as data URLs in the last one of the user."""
+        """The messages, with the pictures as data URLs in the last message of the user."""
         sent: list[Any] = list(self.messages)
-        if self.images:
-            at = max((n for n, (role, _) in enumerate(sent) if role == "user"), default=len(sent) - 1)
-            urls = (
-                "data:image/jpeg;base64," + base64.b64encode(image).decode("ascii") for image in self.images
-            )
-            parts = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-            sent[at] = (sent[at][0], [{"type": "text", "text": sent[at][1]}, *parts])
+        if not self.images:
+            return sent
+        last = len(sent) - 1
+        for index, (role, _) in enumerate(sent):
+            if role == "user":
+                last = index
+        role, text = sent[last]
+        parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+        for image in self.images:
+            url = "data:image/jpeg;base64," + base64.b64encode(image).decode("ascii")
+            parts.append({"type": "image_url", "image_url": {"url": url}})
+        sent[last] = (role, parts)
         return sent
 
     def key(self, model: str, host: str, form: str) -> str:
-        """Return what a reply is kept under: a hash over model, host, messages, pictures and the form asked for."""
+        """Return the cache key of a reply: a hash of model, host, messages, pictures and form."""
         images = [hashlib.sha256(image).hexdigest() for image in self.images]
-        return hashlib.sha256(
-            json.dumps([model, host, list(self.messages), images, form]).encode()
-        ).hexdigest()
+        described = json.dumps([model, host, list(self.messages), images, form])
+        return hashlib.sha256(described.encode()).hexdigest()
 
     def repaired(self, text: str) -> ModelRequest:
-        """Return the request with a paragraph more; many chat templates refuse two user messages in a row."""
+        """Add a paragraph to the last message: many chat templates refuse two user messages in a row."""
         *head, (role, last) = self.messages
         return replace(self, messages=[*head, (role, f"{last}\n\n{text}")])
 
 
 class ChatReply:
-    """A reply as it arrives.
+    """A reply while it arrives.
 
-    Text waits until `take`: what turns out to be thought before that is dropped.
+    Text waits until `take`. Text that turns out to be a thought before that is dropped.
 
     Attributes:
-        text: what came, thoughts included.
-        finish: why it ended, as the usual servers tell it, or "".
-        begun: whether a part came, with or without text.
-        shown: whether something of it was shown.
-        partial: whether it answers a part of its prompt, of which the server had cut the rest.
-        since: when the last part came, or the call began, in seconds of the event loop.
+        text: everything that arrived, with thoughts.
+        finish: the reason of its end as the server states it, or "".
+        begun: whether a part arrived, with or without text.
+        shown: whether a part was shown to the user.
+        partial: whether the server cut the prompt, so that the reply answers only a part of it.
+        since: time of the last part, or of the begin of the call, in seconds of the event loop.
     """
 
     def __init__(self) -> None:
         self.begin(0.0)
 
     def begin(self, since: float) -> None:
-        """Begin anew: a call is made at this time."""
+        """Reset the reply for a call that starts at the time `since`."""
         self.text = self.finish = ""
         self.since = since
         self._read = self._wrote = 0
@@ -114,103 +119,121 @@ class ChatReply:
         self.begun = self.shown = self._calls = self._counted = False
 
     def add(self, chunk: AIMessageChunk) -> None:
-        """Take a part, or the whole of a reply that is not streamed."""
+        """Add a part, or the whole of a reply that is not streamed."""
         part, used, ended = storable(str(chunk.text)[:LONGEST]), chunk.usage_metadata, chunk.response_metadata
         self.begun = True
         self.text += part
         self._calls |= bool(getattr(chunk, "tool_call_chunks", None) or chunk.tool_calls)
         self._counted = not part and (self._counted or bool(used))
-        if used:  # the last number of those that count up, the only one of each kind elsewhere
-            self._read, self._wrote = (
-                max(self._read, used["input_tokens"]),
-                max(self._wrote, used["output_tokens"]),
-            )
-        self.finish = self.finish or next((str(ended[name]) for name in _FINISH if ended.get(name)), "")
+        if used:  # Some servers count up with each part, others report each number once.
+            self._read = max(self._read, used["input_tokens"])
+            self._wrote = max(self._wrote, used["output_tokens"])
+        for name in _FINISH:
+            if not self.finish and ended.get(name):
+                self.finish = str(ended[name])
         self._given += self._reader.add(part)
 
     @property
     def waiting(self) -> str:
-        """What is an answer of it and was not taken."""
+        """The text of the answer that was not taken yet."""
         return self._given or self._reader.waiting
 
     @property
     def broke(self) -> bool:
-        """Whether a thought was closed in it that had not been opened."""
+        """Whether a tag closed a thought that no tag had opened."""
         return self._reader.broke
 
     def take(self, ended: bool = False) -> str:
-        """Return what may be shown of it and was not yet; from then on nothing waits."""
+        """Return the text that may be shown and was not shown yet; later text does not wait."""
         given = self._given + (self._reader.rest() if ended else self._reader.release())
         self._given = ""
         return given
 
     @property
     def cut(self) -> bool:
-        """Whether it ended at a limit of tokens."""
+        """Whether the reply ended at a limit of tokens."""
         return self.finish.lower().startswith(("length", "max_tokens"))
 
     @property
     def stopped(self) -> str:
-        """Why a server stopped it within: what it says of a filter or an error, or ""."""
+        """The reason why a server stopped the reply early, such as a filter or an error, or ""."""
         return self.finish if _STOPPED.search(self.finish) else ""
 
     @property
     def failed(self) -> bool:
-        """Whether the server stopped it because something failed, which may pass."""
+        """Whether the server stopped the reply because of a failure that may be transient."""
         return _FAILED.search(self.finish) is not None
 
     @property
     def instead(self) -> str:
-        """What came of a stream instead of a whole reply, or "".
+        """A description of what the stream held instead of a whole reply, or "".
 
-        Some servers never say why a reply ended: it is whole where it ends as a sentence does, or its tokens
-        were told.
+        Some servers never state why a reply ended. Such a reply is whole if it ends like a sentence, or if
+        the server reported its tokens.
         """
-        if not self.text.strip() and (self._calls or not self.finish):
-            return "called tools and wrote nothing" if self._calls else "sent a stream without a reply in it"
+        if not self.text.strip():
+            if self._calls:
+                return "called tools and wrote nothing"
+            if not self.finish:
+                return "sent a stream without a reply in it"
         whole = self.finish or self._counted or _WHOLE.search(self.text)
         return "" if whole else "sent a stream that ended within its reply"
 
     def usage(self, prompt: int) -> tuple[int, int]:
-        """Return tokens in and out: as reported, else estimated; none for a call that failed before its first part."""
-        return (self._read or prompt, self._wrote or tokens_of(self.text)) if self.begun else (0, 0)
+        """Return input and output tokens, reported or estimated; (0, 0) if no part arrived."""
+        if not self.begun:
+            return 0, 0
+        return self._read or prompt, self._wrote or tokens_of(self.text)
 
 
 def read_of(reply: ChatReply) -> int:
-    """Return the tokens of the prompt that the server says to have read; 0 where it does not say."""
+    """Return the tokens of the prompt that the server reports to have read; 0 if it reports none."""
     return reply.usage(0)[0]
 
 
 def can_be_shown(begun: str) -> bool:
-    """Tell whether a reader of whole sentences may have something to show of a reply that begins so."""
+    """Return whether the beginning of a reply holds a whole sentence or is too long to wait for one."""
     return len(begun) > _HELD or _ENDED.search(begun) is not None
 
 
 def tokens_of(text: str) -> int:
-    """Estimate tokens for servers that report none: four bytes each."""
+    """Estimate the tokens of a text: four bytes each."""
     return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
 def without_thoughts(text: str) -> str:
-    """Return what a whole reply answers, without what its model thought and without special tokens."""
+    """Return the answer in a whole reply, without thoughts and special tokens."""
     return answer_in(text[:LONGEST])
 
 
 def read_label(text: str, labels: Sequence[str]) -> str | None:
-    """Find the one label that a reply names, in any case, punctuation or sentence around it.
+    """Find the one label that a reply names, in any case and with any punctuation or sentence around it.
 
-    Several labels in one reply are read as the one that stands alone on a line or after the last colon; a
-    negated label ("not relevant") is not a label. Returns None when the reply does not settle on one.
+    If a reply names several labels, the one that is alone on a line or after the last colon counts. A negated
+    label ("not relevant") does not count. Returns None if no single label remains.
     """
     text = without_thoughts(text)[:LONGEST].casefold()
     names = {_words(label.casefold()): label for label in labels}
-    forms = "|".join(name.replace(" ", r"[\W_]+") for name in sorted(names, key=len, reverse=True))
+    longest_first = sorted(names, key=len, reverse=True)
+    forms = "|".join(longest_first).replace(" ", r"[\W_]+")
     form = re.compile(rf"({_NEGATION})?(?<![^\W_])({forms})(?![^\W_])")
-    named = {names[_words(m[2])] for m in form.finditer(text) if not m[1]}
+    named: set[str] = set()
+    for m in form.finditer(text):
+        if not m[1]:
+            named.add(names[_words(m[2])])
     if len(named) > 1:
-        alone = {names[w] for line in text.splitlines() if (w := _words(line.rpartition(":")[2])) in names}
-        named = alone or named
+        named = _alone_on_a_line(text, names) or named
     return named.pop() if len(named) == 1 else None
+
+
+def _alone_on_a_line(text: str, names: Mapping[str, str]) -> set[str]:
+    """Return the labels that are alone on a line, or after the last colon of a line."""
+    found: set[str] = set()
+    for line in text.splitlines():
+        words = _words(line.rpartition(":")[2])
+        if words in names:
+            found.add(names[words])
+    return found
 
 
 def _words(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a server of a chat model refuses, learnt from its refusals: a second way is tried once and remembered."""
+"""Adapt requests to the refusals of a chat server; a second way is tried once and remembered."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ _NAMED = {
     ),
     "tempered": re.compile(r"\btemperature\b", re.I),
 }
-"""What a refusal names, in the order in which it is looked at."""
+"""Patterns of the words in a refusal, in the order of the tests."""
 WORDS = {
     "counted": "it is not asked to count tokens (it refuses stream_options)",
     "streamed": "its replies come whole (it does not stream)",
     "system": "instructions are part of the question (it refuses the system role)",
     "tempered": "its own temperature holds (it refuses another)",
-    "limited": "it is not told how long a reply may be (it refuses max_tokens)",
+    "limited": "its replies have no limit of tokens (it refuses max_tokens)",
     "most": "its replies are shorter (prompt and reply must fit its context)",
     "thinks": "its model thinks before it answers without marking where: a reply is shown once it is whole",
 }
 _SHORTER, _SHORTEST = 4, 256
 _KEPT = 7 * 86_400.0
-"""Seconds for which a way is remembered: servers are set up anew."""
+"""Seconds for which a way is remembered, because servers are set up again."""
 
 
 class NoStream(ValueError):
-    """What came in place of a stream holds no event of one."""
+    """The server sent no event of a stream."""
 
 
 @dataclass
 class Ways:
-    """How a model of one server is asked.
+    """The form of requests to a model of one server.
 
     Attributes:
-        streamed: a reply may be streamed.
-        counted: the stream is asked to count tokens.
-        system: the system role may be used.
-        tempered: the configured temperature is sent.
-        limited: the most tokens of a reply are sent.
-        most: tokens of a reply; 0: as many as are wanted.
-        thinks: replies begin with thoughts that no tag opens; None before one was read.
+        streamed: whether replies are streamed.
+        counted: whether the stream counts tokens.
+        system: whether messages use the system role.
+        tempered: whether the configured temperature is sent.
+        limited: whether the most tokens of a reply are sent.
+        most: most tokens of a reply; 0: as many as the caller wants.
+        thinks: whether replies begin with thoughts that no tag opens; None before the first reply.
     """
 
     streamed: bool = True
@@ -69,13 +69,13 @@ class Ways:
     thinks: bool | None = None
 
     def refused(self, exc: BaseException, most: int, tempered: bool, empty: bool) -> str:
-        """Take the second way to what a server refused; return its name, or "" if none is left.
+        """Switch to the second way after a refusal; return its name, or "" if none is left.
 
         Args:
-            exc: what the client library raised.
-            most: tokens that the reply was to have at most.
+            exc: exception of the client library.
+            most: most tokens of the reply in the request.
             tempered: whether a temperature was sent.
-            empty: whether a stream ended that had no part.
+            empty: whether a stream ended without a part.
         """
         if empty and isinstance(exc, ValueError) and status_of(exc) is None:
             return self._without("streamed")
@@ -92,29 +92,37 @@ class Ways:
         return ""
 
     def undo(self, taken: Sequence[str]) -> None:
-        """Go back to the first way where the second failed, too; a limit that was refused stays away."""
+        """Go back to the first ways, because the second ones failed too; a refused limit stays off."""
         for name in taken:
             if name != "limited":
                 setattr(self, name, 0 if name == "most" else True)
 
     def messages(self, sent: list[Any]) -> list[Any]:
-        """Return messages as the server takes them: what the system says may have to be part of the question."""
+        """Return messages as the server accepts them: the instructions may have to precede the question."""
         if self.system:
             return sent
-        told = "\n\n".join(str(text) for role, text in sent if role == "system")
-        rest = [message for message in sent if message[0] != "system"]
-        at = next((n for n, (role, _) in enumerate(rest) if role == "user"), None)
-        if not told or at is None:
+        system: list[str] = []
+        rest: list[Any] = []
+        first_user = None
+        for role, content in sent:
+            if role == "system":
+                system.append(str(content))
+                continue
+            if role == "user" and first_user is None:
+                first_user = len(rest)
+            rest.append((role, content))
+        instructions = "\n\n".join(system)
+        if not instructions or first_user is None:
             return sent
-        content = rest[at][1]
+        content = rest[first_user][1]
         if isinstance(content, list):
-            rest[at] = ("user", [{"type": "text", "text": told}, *content])
+            rest[first_user] = ("user", [{"type": "text", "text": instructions}, *content])
         else:
-            rest[at] = ("user", f"{told}\n\n{content}")
+            rest[first_user] = ("user", f"{instructions}\n\n{content}")
         return rest
 
     def changed(self, model: Any) -> Any:
-        """Return a client that asks in these ways."""
+        """Return a client that sends requests in these ways."""
         changes: dict[str, Any] = {}
         if not self.streamed:
             changes["disable_streaming"] = True
@@ -122,14 +130,20 @@ class Ways:
             changes["stream_usage"] = False
         if not self.tempered:
             changes["temperature"] = None
-        known = {name: value for name, value in changes.items() if name in type(model).model_fields}
-        return model.model_copy(update=known) if known else model
+        for name in list(changes):
+            if name not in type(model).model_fields:
+                del changes[name]
+        return model.model_copy(update=changes) if changes else model
 
     def learnt(self) -> list[str]:
-        """Return what differs from the first way, in words."""
-        default = Ways()
-        names = (f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name))
-        return [WORDS[name] for name in names if name != "thinks" or self.thinks]
+        """Return the differences from the first ways, in words."""
+        first = asdict(Ways())
+        found: list[str] = []
+        for name, value in asdict(self).items():
+            changed = value != first[name]
+            if changed and (name != "thinks" or self.thinks):
+                found.append(WORDS[name])
+        return found
 
     def _without(self, name: str) -> str:
         if not getattr(self, name):
@@ -138,19 +152,26 @@ class Ways:
         return name
 
     def _shortened(self, text: str, most: int) -> str:
-        """Ask for a shorter reply where a server counts the reply among what is too long."""
-        numbers = {int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*\d|\d", text)}
+        """Request a shorter reply if the server counts the reply in the length of the prompt.
+
+        The message often states the window, the prompt, the reply and the sum of the last two.
+        """
+        numbers: set[int] = set()
+        for digits in re.findall(r"\d[\d,]*\d|\d", text):
+            numbers.add(int(digits.replace(",", "")))
         if self.most or not self.limited or most not in numbers:
             return ""
-        window = min((n for n in numbers if n >= most), default=most)
-        prompts = [n - most for n in numbers if n > window and n - most in numbers]
-        room = window - prompts[0] - 1 if prompts else 0
+        room = 0
+        for number in numbers:
+            if number > most and number - most in numbers:
+                room = most - (number - most) - 1
+                break
         self.most = max(_SHORTEST, room if 0 < room < most else most // _SHORTER)
         return "most"
 
 
 def recall(file: Path, server: str) -> Ways:
-    """Return what is remembered of a server; the first ways where nothing is."""
+    """Return the remembered ways of a server, or the first ways."""
     kept = _read(file).get(server)
     if not isinstance(kept, dict) or not time.time() - _number(kept.get("since")) < _KEPT:
         return Ways()
@@ -163,7 +184,7 @@ def recall(file: Path, server: str) -> Ways:
 
 
 def remember(file: Path, server: str, ways: Ways) -> None:
-    """Write down what was learnt of a server; a disk that refuses is no failure of a question."""
+    """Store the ways of a server; an error of the disk does not fail the question."""
     with suppress(OSError):
         rows = {**_read(file), server: {**asdict(ways), "since": time.time()}}
         file.parent.mkdir(parents=True, exist_ok=True)

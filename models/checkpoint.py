@@ -1,4 +1,4 @@
-"""Routers and evaluators that were trained with transformers (extra `hf`): DistilBERT, T5, cross-encoders.
+"""Load routers and evaluators that were trained with transformers (extra `hf`).
 
 `router` takes sequence classifiers and models that generate the label word (UniversalRAG, section 3.2 and
 appendix); `evaluator` takes sequence regression over "question [SEP] passage" (CRAG, section 4.2) and
@@ -35,12 +35,13 @@ _PASSAGE = 12_000
 
 
 class TextModel:
-    """A checkpoint with what is needed to ask it: tokens in, scores out.
+    """A checkpoint and its tokeniser: tokens in, scores out.
 
-    Labels are the words that a generating model chooses between; none for a model with an output per label.
+    `labels` are the words that a generating model chooses between. A model with one output per label has
+    none.
 
     Raises:
-        WeightsError: if the words cannot be told apart by their first token.
+        WeightsError: if two words begin with the same token, or the tokeniser does not know one.
     """
 
     def __init__(
@@ -48,7 +49,10 @@ class TextModel:
     ) -> None:
         self.name, self.model, self.tokenizer, self.sheet = name, model, tokenizer, sheet
         self.joined = bool(model.config.is_encoder_decoder)
-        self.first = [int(tokenizer(label, add_special_tokens=False)["input_ids"][0]) for label in labels]
+        self.first: list[int] = []
+        """The first token of each label; empty if the model has an output per label."""
+        for label in labels:
+            self.first.append(int(tokenizer(label, add_special_tokens=False)["input_ids"][0]))
         if len(set(self.first)) != len(self.first) or tokenizer.unk_token_id in self.first:
             raise WeightsError(
                 f"the tokeniser of {name} does not tell the labels {', '.join(labels)} apart by their first"
@@ -61,26 +65,28 @@ class TextModel:
         self._lock = threading.Lock()
 
     def plain(self, text: str, limit: int) -> str:
-        """Cut a text and take the tokeniser's control words out of it: inside a question or passage they are not."""
+        """Cut a text and remove the tokeniser's control words, which a user's text must not contain."""
         text = text[:limit]
         for word in self.tokenizer.all_special_tokens:
             text = text.replace(word, " ")
         return text
 
     def question(self, text: str) -> str:
-        """Return what a router reads of a question."""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        """Return the text of a question as a router reads it."""
+        lines = list(filter(None, map(str.strip, text.splitlines())))
         kept = " ".join(lines[:1] if self.sheet.first_line else lines)
         kept = self.plain(kept, _QUESTION)
         return self.sheet.prompt.replace("{question}", kept) if self.first else kept
 
     def pair(self, question: str, passage: Passage) -> tuple[str, str]:
-        """Return what an evaluator reads of a question and a passage.
+        """Return the texts of a question and a passage as an evaluator reads them.
 
-        An encoder-decoder gets title and text as the released T5 evaluator of CRAG does: " // " between, on
-        one line.
+        An encoder-decoder gets title and text on one line with " // " between, like the released T5 evaluator
+        of CRAG.
         """
-        between, text = (" // ", " ".join(passage.text.split())) if self.joined else (": ", passage.text)
+        between, text = ": ", passage.text
+        if self.joined:
+            between, text = " // ", " ".join(passage.text.split())
         body = f"{passage.title}{between}{text}" if passage.title else text
         return self.plain(question, _QUESTION), self.plain(body, _PASSAGE)
 
@@ -91,7 +97,7 @@ class TextModel:
         """
         given = {"padding": True, "max_length": self.max_length, "return_tensors": "pt"}
         if not seconds:
-            # A prompt ends with the question, so what does not fit is cut at its beginning.
+            # A prompt ends with the question, so a prompt that is too long loses its beginning.
             self.tokenizer.truncation_side = "left" if self.first else "right"
             tokens = self.tokenizer(list(texts), truncation=True, **given)
         elif self.joined:
@@ -99,11 +105,14 @@ class TextModel:
             tokens = self.tokenizer(lines, truncation=True, **given)
         else:
             tokens = self.tokenizer(list(texts), list(seconds), truncation="longest_first", **given)
-        # Some tokenisers also give segment ids, which not every model takes.
-        return {name: t.to(self.model.device) for name, t in tokens.items() if name in self._inputs}
+        sent = {}
+        for name, tensor in tokens.items():
+            if name in self._inputs:  # Some tokenisers also give segment ids, which not every model takes.
+                sent[name] = tensor.to(self.model.device)
+        return sent
 
     def scores(self, texts: Sequence[str], seconds: Sequence[str] = ()) -> Any:
-        """Return the model's raw scores as a tensor (n, outputs), with gradient where the caller records one."""
+        """Return the raw scores as a tensor (n, outputs), with gradients if the caller records them."""
         tokens = self.encode(texts, seconds)
         if not self.first:
             return self.model(**tokens).logits
@@ -123,7 +132,7 @@ class TextModel:
         torch, _ = torch_and_transformers(f"the checkpoint {self.name}")
         parts = []
         try:
-            # Tokenisers keep padding and truncation as state, so they are not to be shared while at work.
+            # Tokenisers keep padding and truncation as state, so only one thread may use them.
             with self._lock, torch.inference_mode():
                 for at in range(0, len(texts), BATCH):
                     parts.append(self.scores(texts[at : at + BATCH], seconds[at : at + BATCH]).double().cpu())
@@ -141,26 +150,29 @@ class TextModel:
 
 
 class CheckpointRouter:
-    """Probabilities over the labels, which are the outputs of a checkpoint in order."""
+    """Compute the probability of each label; the labels are the outputs of a checkpoint in order."""
 
     def __init__(self, reader: TextModel, labels: Sequence[str]) -> None:
         self.name, self.labels, self._reader = reader.name, tuple(labels), reader
         self.independent = getattr(reader.model.config, "problem_type", None) == "multi_label_classification"
-        """Whether each label has a score of its own (sigmoid), so that several may hold at once."""
+        """Whether each label has its own score (sigmoid), so that several labels may be true."""
 
     def __call__(self, question: str) -> dict[str, float]:
-        """Return the probability of each label for a question; they add up to 1 unless they are independent."""
-        (row,) = (
-            self._reader.read([self._reader.question(question)]) / self._reader.sheet.temperature
-        ).tolist()
+        """Return the probability of each label; they add up to 1 unless the labels are independent."""
+        scores = self._reader.read([self._reader.question(question)])
+        (row,) = (scores / self._reader.sheet.temperature).tolist()
         if self.independent:
-            return {label: 0.5 + 0.5 * math.tanh(x / 2) for label, x in zip(self.labels, row, strict=True)}
-        weights = [math.exp(x - max(row)) for x in row]
-        return {label: w / sum(weights) for label, w in zip(self.labels, weights, strict=True)}
+            shares = [0.5 + 0.5 * math.tanh(score / 2) for score in row]
+        else:
+            highest = max(row)
+            weights = [math.exp(score - highest) for score in row]
+            total = sum(weights)
+            shares = [weight / total for weight in weights]
+        return dict(zip(self.labels, shares, strict=True))
 
 
 class CheckpointEvaluator:
-    """Relevance of passages to a question in [-1, 1], by a checkpoint of one output or two."""
+    """Score the relevance of passages to a question in [-1, 1] with a checkpoint of one or two outputs."""
 
     def __init__(self, reader: TextModel) -> None:
         config = reader.model.config
@@ -170,23 +182,34 @@ class CheckpointEvaluator:
                 "give a sequence regression or a cross-encoder",
             )
         self.name, self._reader = reader.name, reader
-        # Trained to -1 and +1 with a squared error; cross-encoders give log-odds instead.
+        # A regression was trained towards -1 and +1 with a squared error; cross-encoders give log-odds.
         regression = reader.sheet.task == "evaluator" or reader.joined or config.problem_type == "regression"
         self._clipped = regression and config.num_labels == 1
 
     def __call__(self, question: str, passages: Sequence[Passage]) -> list[float]:
-        """Return a score for each passage; an empty passage gets -1 without being read."""
+        """Return a score for each passage; an empty passage gets -1 without a call of the model."""
         out = [-1.0] * len(passages)
-        at = [i for i, p in enumerate(passages) if p.text.strip()]
+        at: list[int] = []
+        firsts: list[str] = []
+        seconds: list[str] = []
+        for i, passage in enumerate(passages):
+            if passage.text.strip():
+                first, second = self._reader.pair(question, passage)
+                at.append(i)
+                firsts.append(first)
+                seconds.append(second)
         if not at:
             return out
-        firsts, seconds = zip(*(self._reader.pair(question, passages[i]) for i in at), strict=True)
         for i, row in zip(at, self._reader.read(firsts, seconds).tolist(), strict=True):
-            if self._clipped:
-                out[i] = min(1.0, max(-1.0, row[0]))
-            else:
-                out[i] = math.tanh((row[0] if len(row) == 1 else row[1] - row[0]) / 2)
+            out[i] = self._score(row)
         return out
+
+    def _score(self, row: Sequence[float]) -> float:
+        """Return the score of one or two outputs."""
+        if self._clipped:
+            return min(1.0, max(-1.0, row[0]))
+        log_odds = row[0] if len(row) == 1 else row[1] - row[0]
+        return math.tanh(log_odds / 2)
 
 
 _loading = threading.Lock()
@@ -207,8 +230,9 @@ def classifier(folder: Path) -> TextModel:
 def router(path: str, labels: Sequence[str] = ()) -> CheckpointRouter:
     """Return the router of a checkpoint, loaded once per process.
 
-    The path is a folder, or OWNER/NAME@COMMIT of the hub. A checkpoint with other labels than those given is
-    refused; a model that generates chooses between the labels stored beside its weights, or between these.
+    The path is a folder, or OWNER/NAME@COMMIT of the hub. A checkpoint with other labels than `labels` is
+    refused. A generating model chooses between the labels that its folder stores; without stored labels, it
+    chooses between `labels`.
 
     Raises:
         InputError: if the path is empty.
@@ -227,7 +251,7 @@ def _router(folder: Path, known: tuple[str, ...]) -> CheckpointRouter:
     if _classifies(read_config(folder)):
         reader = classifier(folder)
         config = reader.model.config
-        named = tuple(str(config.id2label[i]) for i in range(config.num_labels))
+        named = tuple([str(config.id2label[i]) for i in range(config.num_labels)])
         return CheckpointRouter(reader, usable_labels(named, known, folder.name))
     words = sheet.labels or known
     labels = usable_labels(words, known, folder.name)
@@ -259,11 +283,18 @@ def _found(path: str, variable: str) -> Path:
 
 
 def _classifies(config: dict[str, Any]) -> bool:
-    """Say whether a configuration belongs to a sequence classifier; else it has to be a model that generates."""
+    """Return True for a sequence classifier and False for a generating model.
+
+    Raises:
+        WeightsError: if the configuration belongs to neither.
+    """
     kinds = [str(kind) for kind in config.get("architectures") or []]
-    if any(kind.endswith("ForSequenceClassification") for kind in kinds):
-        return True
-    if any(kind.endswith("ForConditionalGeneration") for kind in kinds):
+    generates = False
+    for kind in kinds:
+        if kind.endswith("ForSequenceClassification"):
+            return True
+        generates = generates or kind.endswith("ForConditionalGeneration")
+    if generates:
         return False
     raise WeightsError(
         f"the checkpoint is a {', '.join(kinds) or 'model of unknown kind'}, neither a classifier nor a"

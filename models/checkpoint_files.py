@@ -1,15 +1,15 @@
-"""Finding and opening checkpoints of transformers: a folder of this machine, or a repository of the hub.
+"""Find and open checkpoints of transformers in a folder of this machine or a repository of the hub.
 
-Weights are taken as safetensors only: the older formats are pickles, and a pickle can run code. Code that a
-repository brings along is never run either. The hub is asked for one commit, and its large files must have
-the sha256 it states.
+Weights have to be safetensors: the older formats are pickles, and a pickle can run code. Code in a repository
+is never run either. A download names one commit of the hub, and large files must have the sha256 that the hub
+states.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -24,35 +24,35 @@ from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
 
 SHEET = "ragweave.json"
-"""What Ragweave's own training writes beside the weights: how the model is to be asked."""
+"""File that Ragweave's training writes next to the weights: the `Sheet` of the model."""
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
-"""How whatever belongs to a checkpoint is opened."""
+"""Options for opening any file of a checkpoint."""
 _VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 WANTED = ("*.json", "*.safetensors", "*.model", "*.txt")
-"""Files of a checkpoint that are fetched."""
+"""Patterns of the files of a checkpoint that are downloaded."""
 _HUB = re.compile(r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w./-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 class Sheet(BaseModel):
-    """How a checkpoint is asked; a foreign checkpoint has none and gets the defaults."""
+    """The input format of a checkpoint; a checkpoint without a sheet gets the defaults."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     task: Literal["router", "evaluator", "reasoner"] | None = None
-    """What it was trained for; None where nobody said."""
+    """The task of its training; None if it is not known."""
     labels: tuple[str, ...] = ()
     """Label words of a router that generates them."""
     prompt: str = "{question}"
-    """Input of a router that generates, with one slot."""
+    """Prompt of a router that generates; it has one slot."""
     first_line: bool = True
     """Only the first line of a question is read, which leaves out answer options (UniversalRAG, appendix)."""
     temperature: float = Field(1.0, gt=0)
     """Divides the scores of a router before the softmax; fitted on the held-out rows."""
     max_length: int = Field(512, ge=8, le=8192)
-    """Tokens read."""
+    """Most tokens of the input."""
 
 
 def torch_and_transformers(what: str) -> tuple[Any, Any]:
@@ -70,17 +70,18 @@ def torch_and_transformers(what: str) -> tuple[Any, Any]:
 
 
 def find(path: str) -> Path:
-    """Return the folder of a checkpoint, downloading it from the hub where it has to be.
+    """Return the folder of a checkpoint; download it from the hub if necessary.
 
     The path is a folder; a name under HOME/models; or OWNER/NAME@COMMIT.
 
     Raises:
-        WeightsError: if there is no such folder, or the hub may not be used, cannot be reached or has no such
-            thing.
+        WeightsError: if the folder does not exist, or the hub may not be used, cannot be reached or does not
+            have the checkpoint.
     """
     wanted = path.strip()
     settings = model_settings()
-    if wanted and (folder := Path(wanted).expanduser()).is_dir():
+    folder = Path(wanted).expanduser()
+    if wanted and folder.is_dir():
         return folder.absolute()
     if _NAME.fullmatch(wanted) and (settings.weights / wanted).is_dir():
         return settings.weights / wanted
@@ -106,7 +107,7 @@ def find(path: str) -> Path:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a checkpoint folder after a look at what lies beside it.
+    """Return the configuration of a checkpoint folder after a check of its other files.
 
     Raises:
         WeightsError: if the folder is not a checkpoint, or holds its weights only as a pickle.
@@ -121,22 +122,34 @@ def read_config(folder: Path) -> dict[str, Any]:
             "give a folder that save_pretrained or `ragweave train` has written",
         ) from exc
     if not any(folder.glob("*.safetensors")):
-        if any(p for pattern in PICKLES for p in folder.glob(pattern)):
+        if _has_any(folder, PICKLES):
             raise WeightsError(
                 f"{folder.name} holds its weights as a pickle only, which can run code",
                 "save it again as safetensors (save_pretrained does)",
             )
-        raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors beside config.json")
-    # Where there is none, transformers makes an empty tokeniser without a word.
-    if not any(p for pattern in _VOCABULARIES for p in folder.glob(pattern)):
+        raise WeightsError(f"{folder.name} has no weights", "it needs model.safetensors next to config.json")
+    # Without a vocabulary, transformers silently makes an empty tokeniser.
+    if not _has_any(folder, _VOCABULARIES):
         raise WeightsError(
             f"{folder.name} has no tokeniser", "save it into the same folder (save_pretrained does)"
         )
     return dict(config)
 
 
+def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
+    """Return whether a file of the folder matches one of the patterns."""
+    for pattern in patterns:
+        if any(folder.glob(pattern)):
+            return True
+    return False
+
+
 def read_sheet(folder: Path) -> Sheet:
-    """Return how a checkpoint is asked; WeightsError if the file is there and cannot be used."""
+    """Return the sheet of a checkpoint.
+
+    Raises:
+        WeightsError: if the file exists and cannot be used.
+    """
     try:
         return Sheet.model_validate_json((folder / SHEET).read_bytes())
     except FileNotFoundError:
@@ -148,12 +161,12 @@ def read_sheet(folder: Path) -> Sheet:
 def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: Any) -> tuple[Any, Any]:
     """Load model, in evaluation mode, and tokeniser of a folder onto the device of RAGWEAVE_DEVICE.
 
-    `head` names the class of transformers; with `fresh_head` one that the folder lacks is drawn at random, to
-    be trained, else it is an error; the options are for the configuration.
+    `head` names the class of transformers. If the folder lacks a head, `fresh_head` initialises it at random
+    for training; otherwise a missing head is an error. The options go to the configuration.
 
     Raises:
         MissingExtra: if transformers is not installed.
-        ModelError: if the device is not there.
+        ModelError: if the device does not exist.
         WeightsError: if the folder cannot be loaded.
     """
     torch, transformers = torch_and_transformers(f"the checkpoint {folder.name}")
@@ -172,10 +185,11 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
             "give a folder that save_pretrained or `ragweave train` has written",
         ) from exc
     body = f"{model.base_model_prefix}."
-    missing = [
-        key for key in sorted(info["missing_keys"])
-        if not fresh_head or (key.startswith(body) and ".pooler." not in key)
-    ]  # fmt: skip
+    missing: list[str] = []
+    for key in sorted(info["missing_keys"]):
+        in_body = key.startswith(body) and ".pooler." not in key
+        if in_body or not fresh_head:
+            missing.append(key)
     if missing:
         raise WeightsError(
             f"the checkpoint {folder.name} lacks trained weights ({clip(', '.join(missing), 120)})",
@@ -185,14 +199,13 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
 
 
 def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
-    """Load an encoder without a head, in evaluation mode on its device; return it, its tokeniser and its folder.
+    """Load an encoder without a head in evaluation mode; return it, its tokeniser and its folder.
 
-    `model` is what `find` takes; messages name the encoder by `what`, and tell the `hint` where it cannot be
-    opened.
+    `model` is an argument of `find`. Messages name the encoder by `what` and give the `hint` as a remedy.
 
     Raises:
         MissingExtra: if transformers is not installed.
-        ModelError, WeightsError: if the encoder cannot be had or opened.
+        ModelError, WeightsError: if the encoder cannot be found or opened.
     """
     torch, transformers = torch_and_transformers(what)
     device = torch_device(torch)
@@ -207,7 +220,7 @@ def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:
 
 @contextmanager
 def quiet(log: Any) -> Iterator[None]:
-    """Keep transformers (its `utils.logging`) from writing bars and remarks; what matters is raised as an error."""
+    """Silence the progress bars and warnings of transformers; `log` is its `utils.logging`."""
     level, bars = log.get_verbosity(), log.is_progress_bar_enabled()
     log.set_verbosity_error()
     log.disable_progress_bar()
@@ -220,14 +233,21 @@ def quiet(log: Any) -> Iterator[None]:
 
 
 def usable_labels(labels: tuple[str, ...], known: tuple[str, ...], name: str) -> tuple[str, ...]:
-    """Return a router's labels in Ragweave's words; WeightsError if a label is unknown or given twice."""
-    # The authors of UniversalRAG call it "no".
-    said = tuple({"no": "none"}.get(word, word) for word in (label.strip().lower() for label in labels))
-    strange = [label for label in said if label not in known] if known else []
-    if strange or len(set(said)) != len(said) or len(said) < 2:
+    """Return a router's labels in Ragweave's words.
+
+    Raises:
+        WeightsError: if a label is unknown or occurs twice.
+    """
+    own: list[str] = []
+    for label in labels:
+        word = label.strip().lower()
+        # The authors of UniversalRAG write "no" for "none".
+        own.append("none" if word == "no" else word)
+    unknown = bool(known) and not set(own) <= set(known)
+    if unknown or len(set(own)) != len(own) or len(own) < 2:
         raise WeightsError(
             f"the labels of {name} are {clip(', '.join(labels), 200) or 'missing'}, and a router decides"
             " between " + (", ".join(known) or "two or more different words"),
             "train it with `ragweave train router`, or name the labels in its config.json (id2label)",
         )
-    return said
+    return tuple(own)

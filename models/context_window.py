@@ -1,6 +1,6 @@
-"""How many tokens a served model reads at once: set, told by its server, or learnt from what it reports of a prompt.
+"""Find the context size of a served model in the settings, from its server, or by the reported usage.
 
-Some servers, Ollama among them, cut a prompt that is too long and say nothing; only the usage shows it.
+Some servers, such as Ollama, cut a prompt that is too long without a message; only the usage shows it.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
     import httpx
 
 OLLAMA = 4_096
-"""Tokens that Ollama reads where nobody has told it otherwise."""
+"""Tokens that Ollama reads by default."""
 _LEAST, _MOST = 256, 16_000_000
-"""Sizes that are believed."""
+"""Smallest and largest plausible size."""
 _NAMES = ("max_model_len", "context_window", "context_length", "max_context_length")
-"""What servers call it in the list of their models: vLLM, Groq, OpenRouter, Mistral."""
+"""Names of the size in the model lists of vLLM, Groq, OpenRouter and Mistral."""
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.M)
-_TOLD = re.compile(r"(?:context|n_ctx)\D{0,60}?(\d{3,8})", re.I)
+_SIZE_IN_WORDS = re.compile(r"(?:context|n_ctx)\D{0,60}?(\d{3,8})", re.I)
 _PATIENCE = 3.0
-"""Seconds that a server gets to tell its size."""
+"""Seconds to wait for the answers of a server."""
 _BODY = 4 * 2**20
-"""Bytes of an answer that are read."""
+"""Most bytes of an answer that are read."""
 _SAFE = 1.2
-"""Tokens that a model may count for each that is estimated."""
+"""Tokens that a model may count for each estimated token."""
 _WORSE = 1.4
-"""By how much more is allowed for once a prompt was cut nevertheless."""
+"""Factor by which the scale grows after a prompt was cut in spite of it."""
 _FAR = 0.8
 """Share of the estimate below which a reported prompt looks cut."""
 _STEP, _SLACK = 1_024, 4
-"""Ceilings are multiples of this, less a few tokens."""
+"""Servers cut prompts at multiples of this, less a few tokens."""
 _FULL = 0.97
-"""Share of the window that only a prompt fills that was cut."""
+"""Share of the window that only a cut prompt fills."""
 ASKED_FROM = 2_500
-"""Estimated tokens of a prompt from which the size matters: no model in use reads less."""
+"""Estimated tokens from which the size matters, because every model in use reads that many."""
 
 
 @dataclass
 class ContextWindow:
-    """What is known of the window of one model at one server.
+    """The known facts about the context window of one model at one server.
 
     Attributes:
-        tokens: of prompt and reply together; 0 where it is not known.
-        scale: tokens that the model counts for each estimated one, on the safe side.
-        proved: estimated tokens of the longest prompt that seems to have been read whole.
+        tokens: size for prompt and reply together; 0 if it is not known.
+        scale: upper bound of the tokens that the model counts for each estimated token.
+        proved: estimated tokens of the longest prompt that the model seems to have read whole.
         asked: whether the server was asked for its size.
     """
 
@@ -62,26 +62,29 @@ class ContextWindow:
 
     def reply(self, most: int) -> int:
         """Return how many tokens a reply may have: not more than a quarter of the window."""
-        return min(most, max(_LEAST, self.tokens // 4)) if self.tokens else most
+        if not self.tokens:
+            return most
+        return min(most, max(_LEAST, self.tokens // 4))
 
     def room(self, most: int) -> int:
-        """Return how many estimated tokens a prompt may have beside its reply; 0 where that is not known."""
-        return int((self.tokens - self.reply(most)) / self.scale) if self.tokens else 0
+        """Return how many estimated tokens a prompt may have in addition to its reply; 0 if not known."""
+        if not self.tokens:
+            return 0
+        return int((self.tokens - self.reply(most)) / self.scale)
 
     def doubtful(self, sent: int) -> bool:
-        """Say whether a prompt of so many estimated tokens may be cut without a word."""
+        """Return whether the server may silently cut a prompt of `sent` estimated tokens."""
         return not self.tokens and sent > max(ASKED_FROM, self.proved)
 
     def cut(self, sent: int, read: int) -> bool:
-        """Say whether a prompt was cut, by the tokens that the server says to have read, and learn from it.
+        """Return whether the server cut a prompt, and learn from the tokens that it reports.
 
         Args:
             sent: estimated tokens of the prompt.
-            read: tokens of it as the server reports them; 0 where it does not.
+            read: tokens of the prompt as the server reports them; 0 if it reports none.
         """
-        at_ceiling = (
-            sent > ASKED_FROM // 2 and read < _FAR * sent and read >= _STEP and -read % _STEP <= _SLACK
-        )
+        much_less = sent > ASKED_FROM // 2 and read < _FAR * sent
+        at_ceiling = much_less and read >= _STEP and -read % _STEP <= _SLACK
         full = bool(self.tokens) and read >= _FULL * self.tokens
         if full:
             self.scale *= _WORSE
@@ -92,40 +95,40 @@ class ContextWindow:
         return full or at_ceiling
 
     def refused(self, sent: int, words: str) -> None:
-        """Learn from the refusal of a prompt of so many estimated tokens."""
-        sizes = [size for found in _TOLD.findall(words) if (size := _size(int(found)))]
+        """Learn from the message of a server that refused a prompt of `sent` estimated tokens."""
+        sizes = list(filter(None, map(_size, map(int, _SIZE_IN_WORDS.findall(words)))))
         if self.tokens and (not sizes or sizes[0] >= self.tokens):
             self.scale *= _WORSE
         else:
             self.tokens = sizes[0] if sizes else max(2 * _LEAST, sent // 2)
 
     async def learn(self, url: str, model: str, key: str) -> None:
-        """Ask the server, once."""
+        """Ask the server for the size, once."""
         if not self.asked:
             self.asked = True
-            self.tokens = await told_by_server(url, model, key) or self.tokens
+            self.tokens = await size_from_server(url, model, key) or self.tokens
 
 
 _windows: dict[tuple[str, str, int], ContextWindow] = {}
 
 
 def window_of(url: str, model: str, tokens: int = 0) -> ContextWindow:
-    """Return what this process knows of the window of a model at a URL; `tokens` is what the settings say."""
+    """Return the window of a model at a URL, shared in this process; `tokens` is the size in the settings."""
     return _windows.setdefault((url, model, tokens), ContextWindow(tokens))
 
 
-async def told_by_server(url: str, model: str, key: str = "") -> int:
-    """Return how many tokens a model at an OpenAI-compatible URL reads at once, as its server tells it; 0: it does not.
+async def size_from_server(url: str, model: str, key: str = "") -> int:
+    """Ask an OpenAI-compatible server for the context size of a model; 0 if it does not report one.
 
-    vLLM and several gateways tell it in the list of models, LM Studio in that of its own API, llama.cpp in
-    its properties, Ollama for a model that is loaded, else by the parameters of the model.
+    vLLM and several gateways report it in the list of models, LM Studio in the list of its own API, and
+    llama.cpp in its properties. Ollama reports it for a loaded model, else in the parameters of the model.
     """
     import httpx
 
     root = url.rstrip("/").removesuffix("/v1")
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        # The proxy of the environment is for other machines.
+        # A proxy of the environment must not see requests to this machine.
         trusts = not is_local(address(url))
         async with (
             asyncio.timeout(_PATIENCE),
@@ -140,18 +143,27 @@ async def told_by_server(url: str, model: str, key: str = "") -> int:
             )
     except TimeoutError:
         return 0
-    sizes = [
-        *(_size(row.get(name)) for row in _rows(listed, "data", model) for name in _NAMES),
-        *(_size(row.get("loaded_context_length")) for row in _rows(own, "data", model)),
-        *(_size(row.get("context_length")) for row in _rows(loaded, "models", model)),
-        _size(_at(props, "default_generation_settings", "n_ctx")),
-        _of_ollama(shown),
-    ]
-    return next(filter(None, sizes), 0)
+    return (
+        _first_size(_rows(listed, "data", model), _NAMES)
+        or _first_size(_rows(own, "data", model), ("loaded_context_length",))
+        or _first_size(_rows(loaded, "models", model), ("context_length",))
+        or _size(_at(props, "default_generation_settings", "n_ctx"))
+        or _of_ollama(shown)
+    )
+
+
+def _first_size(rows: Iterable[dict[str, Any]], names: Iterable[str]) -> int:
+    """Return the first plausible size under one of the names, or 0."""
+    for row in rows:
+        for name in names:
+            size = _size(row.get(name))
+            if size:
+                return size
+    return 0
 
 
 async def _json(client: httpx.AsyncClient, method: str, url: str, body: Any = None) -> Any:
-    """Return what an address answers, or None where that is no JSON of a usual size."""
+    """Return the JSON that an address answers, or None if the answer is too large or no JSON."""
     import httpx
 
     read = b""
@@ -169,12 +181,15 @@ async def _json(client: httpx.AsyncClient, method: str, url: str, body: Any = No
 
 
 def _rows(body: Any, name: str, model: str) -> Iterable[dict[str, Any]]:
-    """Yield the rows of a list that are of a model."""
+    """Yield the rows of a list that describe a model."""
     rows = _at(body, name)
-    for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and any(
-            row.get(key) in (model, f"{model}:latest") for key in ("id", "name", "model")
-        ):
+    if not isinstance(rows, list):
+        return
+    wanted = (model, f"{model}:latest")
+    for row in rows:
+        if not isinstance(row, dict):
+            continue
+        if row.get("id") in wanted or row.get("name") in wanted or row.get("model") in wanted:
             yield row
 
 
@@ -185,17 +200,20 @@ def _at(body: Any, *path: str) -> Any:
 
 
 def _of_ollama(shown: Any) -> int:
-    """Return the size that Ollama would load a model with: its own parameter, else the usual one."""
+    """Return the size with which Ollama would load a model: the model's parameter, else the default."""
     info = _at(shown, "model_info")
     if not isinstance(info, dict):
         return 0
     own = _NUM_CTX.search(str(shown.get("parameters") or ""))
-    if own and (size := _size(int(own[1]))):
-        return size
-    reads = [
-        size for name, value in info.items() if name.endswith(".context_length") and (size := _size(value))
-    ]
-    return min([OLLAMA, *reads])
+    set_size = _size(int(own[1])) if own else 0
+    if set_size:
+        return set_size
+    smallest = OLLAMA
+    for name, value in info.items():
+        size = _size(value) if name.endswith(".context_length") else 0
+        if size:
+            smallest = min(smallest, size)
+    return smallest
 
 
 def _size(value: Any) -> int:

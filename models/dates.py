@@ -1,4 +1,4 @@
-"""Dates with a year, as a line or a cell states them, in figures or in the words of four languages."""
+"""Read dates with a year from a line or a cell, in figures or in the words of four languages."""
 
 from __future__ import annotations
 
@@ -10,53 +10,69 @@ from ragweave.models.calendar import MONTHS
 from ragweave.models.text import fold
 
 _MONTH = rf"(?P<month>{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
-_DATES = tuple(
-    re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)")
-    for form in (
-        r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?:[t ]\d{2}:\d{2}[:\d.,+z-]*)?",
-        r"(?P<y>(?:1[5-9]|20|21)\d\d)[-/](?P<m>\d{1,2})",  # 1250.10 is an amount
-        r"(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})",
-        r"(?P<y>\d{4})\s?年\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?",
-        rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s?(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
-        rf"{_MONTH}\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})",
-    )
+_FORMS = (
+    r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?:[t ]\d{2}:\d{2}[:\d.,+z-]*)?",
+    r"(?P<y>(?:1[5-9]|20|21)\d\d)[-/](?P<m>\d{1,2})",  # 1250.10 is an amount
+    r"(?P<d>\d{1,2})\.\s?(?P<m>\d{1,2})\.\s?(?P<y>\d{4})",
+    r"(?P<y>\d{4})\s?年\s?(?P<m>\d{1,2})\s?月(?:\s?(?P<d>\d{1,2})\s?日)?",
+    rf"(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s?(?:of\s|de\s)?)?{_MONTH},?\s(?:de\s)?(?P<y>\d{{4}})",
+    rf"{_MONTH}\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})",
 )
+_DATES = [re.compile(rf"(?<![\w.,]){form}(?!\w|[.,-]\d)") for form in _FORMS]
 _YEAR = re.compile(r"\d{4}")
 _AROUND = 40
-"""Characters before a year, and after it, that a date has at most, up to the next space."""
+"""Most characters of a date before its year, and after it up to the next space."""
 
 
 def day(cell: str) -> date | None:
-    """Read a cell that is a date with a year, in figures or words; a month without a day counts from its first."""
+    """Read a cell that is a date with a year; a month without a day is its first day."""
     text = fold(" ".join(cell.split()))
-    return next((_date(m) for form in _DATES if (m := form.fullmatch(text))), None)
+    for form in _DATES:
+        found = form.fullmatch(text)
+        if found:
+            return _date(found)
+    return None
 
 
 def days(text: str) -> list[tuple[int, int, date]]:
-    """Return the dates with a year that stand in a line, each with its place in the folded line, in order."""
-    return [] if text.isascii() and not _YEAR.search(text) else list(_days(text))
+    """Return the dates with a year in a line in order, each with its span in the folded line."""
+    if text.isascii() and not _YEAR.search(text):
+        return []
+    return list(_days(text))
 
 
 @lru_cache(maxsize=256)
 def _days(text: str) -> tuple[tuple[int, int, date], ...]:
-    """Return what `days` does; kept, because a document's lines are looked at for one kind of date after another."""
+    """Return the result of `days`. Cached, because callers search a line for several kinds of dates."""
     line = fold(text)
     found: list[tuple[int, int, date]] = []
     near = _near_years(line)
-    for m in (m for form in _DATES for a, b in near for m in form.finditer(line, a, b)):
-        when = _date(m)
-        if when is not None and not any(a < m.end() and m.start() < b for a, b, _ in found):
-            found.append((*m.span(), when))
+    for form in _DATES:
+        for start, end in near:
+            for m in form.finditer(line, start, end):
+                when = _date(m)
+                if when is not None and not _overlaps(m, found):
+                    found.append((*m.span(), when))
     return tuple(sorted(found))
 
 
-def names_day(said: str) -> bool:
-    """Tell whether a date, as it stands in a folded line, names its day: 1 March 2024 and 2024-03-01, not 2024-03."""
-    return len(re.findall(r"\d+", said)) + bool(re.search(r"[^\W\d_]{3}", said)) > 2
+def _overlaps(m: re.Match[str], found: list[tuple[int, int, date]]) -> bool:
+    """Return whether a match overlaps a date that was found before."""
+    for start, end, _ in found:
+        if start < m.end() and m.start() < end:
+            return True
+    return False
+
+
+def names_day(written: str) -> bool:
+    """Return whether a date in a folded line names its day: 1 March 2024 and 2024-03-01, not 2024-03."""
+    numbers = len(re.findall(r"\d+", written))
+    has_month_name = bool(re.search(r"[^\W\d_]{3}", written))
+    return numbers + has_month_name > 2
 
 
 def _near_years(line: str) -> list[tuple[int, int]]:
-    """Return the stretches of a line in which dates with a year may stand: most lines name none."""
+    """Return the spans of a line that may hold dates with a year; most lines have none."""
     near: list[tuple[int, int]] = []
     for m in _YEAR.finditer(line):
         a, space = max(0, m.start() - _AROUND), line.find(" ", m.end() + _AROUND)

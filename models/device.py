@@ -1,4 +1,4 @@
-"""Where the models of this process compute: RAGWEAVE_DEVICE, or the first GPU there is."""
+"""Choose the device of the models: RAGWEAVE_DEVICE, or the first GPU."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from ragweave.models.errors import ModelError
 from ragweave.models.settings import model_settings
 
 _HALF = 8
-"""Compute capability of CUDA from which a GPU computes in bfloat16."""
+"""CUDA compute capability from which a GPU supports bfloat16."""
 
 
 def device_of(count: int, package: str) -> str:
-    """Return `cpu`, `cuda` (the one in use) or `cuda:N`, where a package sees `count` GPUs.
+    """Return `cpu`, `cuda` (the current one) or `cuda:N` for a package that sees `count` GPUs.
 
     Raises:
-        ModelError: RAGWEAVE_DEVICE names a GPU that the package does not see.
+        ModelError: if RAGWEAVE_DEVICE names a GPU that the package does not see.
     """
     wanted = model_settings().device
     if wanted == "cpu" or (wanted == "auto" and not count):
@@ -34,15 +34,16 @@ def torch_device(torch: Any) -> str:
     """Return `cpu`, `cuda` or `cuda:N` for models of torch.
 
     Raises:
-        ModelError: RAGWEAVE_DEVICE names a GPU that torch does not see.
+        ModelError: if RAGWEAVE_DEVICE names a GPU that torch does not see.
     """
     return device_of(torch.cuda.device_count() if torch.cuda.is_available() else 0, "torch")
 
 
 def encoding_type(torch: Any, device: str) -> Any:
-    """Return the number type of an encoder: bfloat16 where the GPU computes in it, which keeps float32's range.
+    """Return the number type of an encoder: bfloat16 if the GPU supports it, else float32.
 
-    Routers and evaluators stay in float32: their thresholds were measured in it.
+    bfloat16 has the range of float32. Routers and evaluators stay in float32, in which their thresholds were
+    measured.
     """
     half = device != "cpu" and torch.cuda.get_device_capability(device)[0] >= _HALF
     return torch.bfloat16 if half else torch.float32

@@ -1,7 +1,7 @@
-"""Words with which a sentence is no plain statement: they deny, doubt, plan, report or bound what it says.
+"""Recognise sentences that are no plain statements, because they deny, doubt, plan, report or bound a fact.
 
-A rule that changes a sentence leaves these out. It may miss a word of a language that is not here, so nothing
-may rest on this list alone.
+A rule that changes sentences skips these. The lists may lack words and languages, so no check may depend on
+them alone.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ _DENY = """
     não sem
 """
 _DOUBT = """
-    may might could would should must shall will perhaps maybe possibly probably likely unlikely reportedly allegedly
+    may might could would should must shall will perhaps maybe possibly probably likely unlikely reportedly
+    allegedly
     apparently seems seem if unless whether plans planned hopes
-    vielleicht wohl angeblich könnte könnten dürfte soll sollen sollte müsste würde würden falls wenn ob wahrscheinlich
+    vielleicht wohl angeblich könnte könnten dürfte soll sollen sollte müsste würde würden falls wenn ob
+    wahrscheinlich
     scheint
     peut-être probablement pourrait pourraient devrait serait seraient sera seront semble
     quizá quizás vez podría podrían debería sería será serán parece
@@ -27,7 +29,8 @@ _DOUBT = """
     talvez poderia deveria seria
 """
 _REPORT = """
-    says said claims claimed claim believes believed believe thinks thought myth rumour rumor according supposedly
+    says said claims claimed claim believes believed believe thinks thought myth rumour rumor according
+    supposedly
     denies denied deny alleges false untrue wrong
     sagt sagte behauptet behauptete glaubt laut falsch
     affirme prétend selon croit faux mythe
@@ -49,11 +52,11 @@ _CONTRACTED = re.compile(r"n['’]t\b|\bn['’]", re.I)
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether a sentence neither denies nor doubts nor plans nor reports, as far as these words show."""
-    words = _WORD.findall(text[:1].lower() + text[1:])  # the month of May has a capital
+    """Return whether a sentence holds none of the words that deny, doubt, plan or report."""
+    words = _WORD.findall(text[:1].lower() + text[1:])  # May with a capital is the month.
     return _UNSURE.isdisjoint(words) and not _CONTRACTED.search(text)
 
 
 def is_bound(before: str) -> bool:
-    """Tell whether the two words before a number make it a bound, such as “more than”: another may hold as well."""
+    """Return whether the two words before a number make it a bound, such as “more than”."""
     return not _BOUNDS.isdisjoint(_WORD.findall(before.lower())[-2:])

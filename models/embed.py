@@ -1,4 +1,4 @@
-"""Text encoders: one embedded, others by a setting."""
+"""Load text encoders: one ships with the package, a setting names others."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Encoder", "Remembering", "encoder"]
 
 
 def encoder(name: str | None = None) -> Encoder:
-    """Return the text encoder of that name, loaded once per process.
+    """Return the text encoder of a name, loaded once per process.
 
     The name is `wordllama`, `fastembed:NAME[@COMMIT]`, `hf:FOLDER`, `hf:OWNER/NAME@COMMIT`, or an
-    init_embeddings string; the setting's when not given.
+    init_embeddings string; by default the one in the settings.
 
     Raises:
-        MissingExtra: if `fastembed` or `hf` is asked for and not installed.
+        MissingExtra: if the extra `fastembed` or `hf` is needed and not installed.
         ModelError: if the encoder cannot be loaded or reached.
     """
     settings = model_settings()
@@ -43,19 +43,20 @@ _loading = threading.Lock()
 def _built_in() -> Encoder:
     from ragweave.models.static_embed import WordLlamaEncoder
 
-    return WordLlamaEncoder()  # no setting changes it, and a process needs no second copy
+    return WordLlamaEncoder()  # No setting changes it, so one copy is enough.
 
 
 @lru_cache(maxsize=4)
 def _load(name: str, settings: ModelSettings) -> Encoder:
     kind, _, model = name.partition(":")
-    if maker := _MAKERS.get(kind):
+    maker = _MAKERS.get(kind)
+    if maker:
         return PrefixedEncoder(name, model, *maker(model, settings))
     return PrefixedEncoder(name, model or name, _served(name, settings))
 
 
 Made = tuple[Callable[[list[str]], Any], int]
-"""What makes vectors of texts, and how many it takes at a time."""
+"""A function that encodes texts, and its batch size."""
 
 
 def _fastembed(model: str, settings: ModelSettings) -> Made:
@@ -74,11 +75,11 @@ def _transformers(model: str, settings: ModelSettings) -> Made:
 
 _MAKERS: dict[str, Callable[[str, ModelSettings], Made]]
 _MAKERS = {"fastembed": _fastembed, "hf": _transformers}
-"""By what stands before the colon; any other name is that of a model of a server."""
+"""By the prefix of the name; any other name is a model of a server."""
 
 
 def _served(name: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
-    """Return the embedding of a server: an init_embeddings string, or a model of an OpenAI-compatible server."""
+    """Return the embedding function of an init_embeddings string or an OpenAI-compatible server."""
     at = settings.endpoint("embed")
     host = address(at.url) if at.url else name.partition(":")[0]
     stay_here(f"the encoder {name}", host)
@@ -96,7 +97,7 @@ def _served(name: str, settings: ModelSettings) -> Callable[[list[str]], Any]:
 
             client = init_embeddings(name, **({"api_key": key} if key else {}))
     except Exception as exc:
-        if isinstance(exc, ValueError) and not at.url:  # nothing was asked yet: the name is of no provider
+        if isinstance(exc, ValueError) and not at.url:  # The name has no known provider.
             why = clip(str(exc).strip().partition("\n")[0], 200)
             raise ModelError(f"there is no encoder {name!r} ({why})", "check RAGWEAVE_EMBED") from exc
         raise explain(exc, name, host, "EMBED") from exc

@@ -1,4 +1,4 @@
-"""Text encoders of transformers (extra `hf`): in batches, on a GPU where there is one (RAGWEAVE_DEVICE)."""
+"""Encode texts in batches with transformers (extra `hf`), on a GPU if there is one (RAGWEAVE_DEVICE)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ragweave.models.encoders import BATCH, SMALL
 from ragweave.models.failures import loading
 
 LONGEST = 512
-"""Tokens of a text that are read."""
+"""Most tokens of a text."""
 _FIRST = re.compile(r"bge-|mxbai-embed|arctic-embed", re.I)
-"""Families whose vector is the state of the first token; of any other it is the mean over the tokens."""
+"""Families whose vector is the state of the first token; for others it is the mean of all tokens."""
 
 
 def opened(model: str) -> tuple[Callable[[list[str]], Any], int]:
-    """Return what turns a batch of texts into vectors (n, dim), and how many texts a batch has.
+    """Return a function that encodes a batch of texts as (n, dim), and the batch size.
 
     `model` is a folder, or OWNER/NAME@COMMIT of the hub.
 
     Raises:
-        MissingExtra: transformers is not installed.
-        ModelError, WeightsError: the model cannot be had or opened.
+        MissingExtra: if transformers is not installed.
+        ModelError, WeightsError: if the model cannot be found or opened.
     """
     what, hint = f"the encoder hf:{model}", "name an encoder of texts that was saved as safetensors"
     torch, _ = torch_and_transformers(what)

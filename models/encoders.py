@@ -1,10 +1,10 @@
-"""What a text encoder is, and what those of other packages and servers share: prefixes, batches, checks, memory."""
+"""Define text encoders and the parts that they share: prefixes, batches, checks and a cache."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
@@ -15,35 +15,35 @@ from ragweave.models.errors import ModelError, RagweaveError
 from ragweave.models.text import clip
 
 Vectors = NDArray[np.float32]
-"""(n, dim), each row of length 1, or all zeros for a text without words."""
+"""Shape (n, dim); each row has length 1, or is all zeros for a text without words."""
 
 BATCH = 64
-"""Texts of one call of a server, or of a GPU."""
+"""Texts in one call of a server or a GPU."""
 SMALL = 8
-"""Texts of one call on a processor: what is padded to the longest of many takes most of the time and the memory."""
+"""Texts in one call on a CPU, where padding to the longest text costs most of the time and memory."""
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors whose dot product is their cosine similarity. Blocking; safe among threads."""
+    """Turn texts into vectors whose dot product is their cosine similarity. Blocking; thread-safe."""
 
     name: str
-    """Identifies the vector space: vectors of encoders with different names never meet."""
+    """Identifies the vector space: vectors of encoders with different names are never compared."""
     max_words: int
-    """Words of running text that surely fit; what lies beyond may be cut off."""
+    """Words of running text that always fit; the encoder may cut off the rest."""
 
     @property
     def dim(self) -> int:
-        """Length of a vector. Asking a served encoder for it may call its server."""
+        """Length of a vector. A served encoder may call its server."""
 
     def texts(self, texts: Sequence[str]) -> Vectors:
         """Encode passages, shape (n, dim)."""
 
     def queries(self, texts: Sequence[str]) -> Vectors:
-        """Encode questions, shape (n, dim), with the prefix the encoder was trained with."""
+        """Encode questions, shape (n, dim), with the prefix of the encoder's training."""
 
 
 class Habits(NamedTuple):
-    """What a family of encoders expects around its input."""
+    """The prefixes and the length that a family of encoders expects."""
 
     query: str = ""
     passage: str = ""
@@ -66,12 +66,15 @@ _HABITS: tuple[tuple[str, Habits], ...] = (
     (r"embedding-?gemma", Habits("task: search result | query: ", "title: none | text: ")),
     (r"minilm", Habits(max_words=170)),
 )
-"""Prefixes as the model cards of the families give them; the first pattern found in the name counts."""
+"""Prefixes from the model cards of the families; the first pattern that matches the name counts."""
 
 
 def habits(name: str) -> Habits:
     """Return the prefixes and the length that belong to an encoder's name."""
-    return next((h for pattern, h in _HABITS if re.search(pattern, name, re.I)), Habits())
+    for pattern, found in _HABITS:
+        if re.search(pattern, name, re.I):
+            return found
+    return Habits()
 
 
 def normalise(vectors: Any) -> Vectors:
@@ -83,7 +86,7 @@ def normalise(vectors: Any) -> Vectors:
 
 
 class VectorTable:
-    """Vectors by their text, as rows of one array."""
+    """Vectors by text, as rows of one array."""
 
     def __init__(self) -> None:
         self.row: dict[str, int] = {}
@@ -91,7 +94,7 @@ class VectorTable:
         self._used = 0
 
     def add(self, texts: list[str], vectors: Vectors) -> None:
-        """Keep vectors; whoever finds a text among the rows finds its vector in the array."""
+        """Add vectors. The array is written before `row`, so that readers need no lock."""
         start, end = self._used, self._used + len(texts)
         if end > len(self.vectors):
             larger = np.zeros((max(2 * len(self.vectors), end), vectors.shape[1]), dtype=np.float32)
@@ -104,11 +107,11 @@ class VectorTable:
 
 
 class Remembering:
-    """An encoder's function that keeps the vectors of the last texts: they come again in each step of a question.
+    """Cache the vectors of the last texts, which each step of a question uses again.
 
     Args:
         encode: makes vectors, shape (n, dim).
-        most: texts from which it begins anew.
+        most: number of texts above which the cache is emptied.
     """
 
     def __init__(self, encode: Callable[[list[str]], Vectors], most: int) -> None:
@@ -126,18 +129,20 @@ class Remembering:
 
     @property
     def kept(self) -> VectorTable:
-        """What is kept at present; who has the rows of its texts need not ask for them again."""
+        """The current table. A caller that has the rows of its texts can read their vectors here."""
         return self._kept
 
     def placed(self, texts: Sequence[str]) -> tuple[VectorTable, list[int]]:
-        """Return what keeps the vectors of texts, and their rows there."""
+        """Return the table that holds the vectors of texts, and their rows in it."""
         kept = self._kept
-        if missing := [t for t in texts if t not in kept.row]:
+        missing = _not_in(kept, texts)
+        if missing:
             with self._lock:
-                # Holds back whoever asks for the same while it is encoded: a question goes to each corpus.
+                # All corpora encode the same question at once: the others wait for the first.
                 alone = self._encoding.setdefault(tuple(missing), threading.Lock())
             with alone:
-                if new := [t for t in dict.fromkeys(missing) if t not in kept.row]:
+                new = _not_in(kept, dict.fromkeys(missing))
+                if new:
                     vectors = self._encode(new)
                     with self._lock:
                         kept.add(new, vectors)
@@ -146,16 +151,28 @@ class Remembering:
         return kept, [*map(kept.row.__getitem__, texts)]
 
     def forget(self) -> None:
-        """Drop what is kept: who compares times starts each from nothing."""
+        """Empty the cache, so that measurements of time start equal."""
         self._kept = VectorTable()
 
 
+def _not_in(table: VectorTable, texts: Iterable[str]) -> list[str]:
+    """Return the texts whose vectors a table lacks."""
+    return [text for text in texts if text not in table.row]
+
+
 ASKED = 1_000
-"""Questions whose vectors are kept."""
+"""Questions whose vectors are cached."""
+
+
+def _are_texts(given: Sequence[Any]) -> bool:
+    for one in given:
+        if not isinstance(one, str):
+            return False
+    return True
 
 
 class Batched:
-    """What encoders have in common: batches, checks, and rows of length 1."""
+    """Base of encoders: batches, checks, and rows of length 1."""
 
     kind, setting, batch = "encoder", "RAGWEAVE_EMBED", BATCH
 
@@ -165,7 +182,7 @@ class Batched:
 
     @property
     def dim(self) -> int:
-        """Length of a vector, learnt from the first one, so that a library opens while its server is down."""
+        """Length of a vector, known after the first call: a library opens while its server is down."""
         if not self._dim:
             self.texts(["dimension"])
         return self._dim
@@ -175,13 +192,14 @@ class Batched:
         raise NotImplementedError
 
     def run(self, given: Sequence[Any], encode: Callable[[list[Any]], Any]) -> Vectors:
-        """Encode in batches; ModelError if the encoder fails, or returns something else than a vector for each.
+        """Encode in batches of texts of similar length, because a batch is padded to its longest text.
 
-        Texts go by their length: in a batch each is padded to the longest.
+        Raises:
+            ModelError: if the encoder fails or does not return one vector for each input.
         """
         parts = []
         order = list(range(len(given)))
-        if all(isinstance(one, str) for one in given):
+        if _are_texts(given):
             order.sort(key=lambda n: len(given[n]))
         for start in range(0, len(given), self.batch):
             batch = [given[n] for n in order[start : start + self.batch]]
@@ -190,8 +208,8 @@ class Batched:
             except RagweaveError:
                 raise
             except Exception as exc:
-                told = f"the {self.kind} {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}"
-                raise ModelError(told, f"check {self.setting}") from exc
+                failed = f"the {self.kind} {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}"
+                raise ModelError(failed, f"check {self.setting}") from exc
             if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
                 raise ModelError(
                     f"the {self.kind} {self.name} returned an array of shape {found.shape} for {len(batch)}"
@@ -208,13 +226,13 @@ class Batched:
 
 
 class PrefixedEncoder(Batched):
-    """Any other encoder, with the prefixes that its model's name calls for.
+    """An encoder of another package or server, with the prefixes of its family.
 
     Args:
         name: as in the settings.
         model: name of the model, without its provider.
         embed: makes vectors (n, dim) of at most `batch` texts.
-        batch: texts of one call.
+        batch: texts in one call.
     """
 
     def __init__(self, name: str, model: str, embed: Callable[[list[str]], Any], batch: int = BATCH) -> None:
@@ -234,6 +252,8 @@ class PrefixedEncoder(Batched):
         return self._asked(texts)
 
     def _prefixed(self, texts: Sequence[str], prefix: str) -> Vectors:
-        # Some servers refuse an empty text: a lone space stands in for it.
-        found = self.run([prefix + (t if t.strip() else " ") for t in texts], self._embed)
-        return found if len(texts) else np.zeros((0, self.dim), dtype=np.float32)
+        if not len(texts):
+            return np.zeros((0, self.dim), dtype=np.float32)
+        # Some servers refuse an empty text, so it becomes a space.
+        prefixed = [prefix + (text if text.strip() else " ") for text in texts]
+        return self.run(prefixed, self._embed)

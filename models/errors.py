@@ -8,9 +8,9 @@ from typing import Any, Self
 class RagweaveError(RuntimeError):
     """Base of every error Ragweave raises on purpose.
 
-    A RuntimeError, because of other classes than Python's own the LangGraph server tells nothing; no
-    ValueError, which parsers and pydantic catch. `what` went wrong is one clause, `remedy` another; the
-    remedy says what the reader can do about it.
+    It is a RuntimeError, because the LangGraph server only reports errors of Python's own classes. It is no
+    ValueError, because parsers and pydantic catch those. `what` is a clause about the failure; `remedy` is a
+    clause about what the reader can do.
     """
 
     code = "error"
@@ -18,7 +18,7 @@ class RagweaveError(RuntimeError):
     status = 400
     """HTTP status a server answers with."""
     key = ""
-    """Name of the sentence in the catalogues of the page, `error.KEY`; "" if they have none."""
+    """Key of the message in the catalogues of the page, `error.KEY`; "" if they have none."""
 
     def __init__(self, what: str, remedy: str = "") -> None:
         self.what = what.rstrip(".")
@@ -28,9 +28,11 @@ class RagweaveError(RuntimeError):
         super().__init__(f"{self.what}.{advice}")
 
     def named(self, key: str, **values: Any) -> Self:
-        """Name the sentence, so that a page shows it in the language of its reader, with these values in it."""
+        """Set the key of the message, so that a page can translate it and fill in these values."""
         self.key = key
-        self.values = {name: v if isinstance(v, int | float) else str(v) for name, v in values.items()}
+        self.values = {}
+        for name, value in values.items():
+            self.values[name] = value if isinstance(value, int | float) else str(value)
         return self
 
     def hide(self, secret: str) -> None:
@@ -57,7 +59,7 @@ class LibraryError(RagweaveError):
 
 
 class StorageError(LibraryError):
-    """A disk or a database refuses; `status` tells a client which: 507 for a disk, 503 for a database."""
+    """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database."""
 
     def __init__(self, what: str, remedy: str, status: int = 507) -> None:
         super().__init__(what, remedy)
@@ -76,7 +78,7 @@ class LibraryNotFound(LibraryError):
 
 
 class SourceError(RagweaveError):
-    """One file cannot be read; the rest of the batch goes on."""
+    """One file cannot be read; the rest of the batch continues."""
 
     code = "source"
     status = 422
@@ -97,11 +99,11 @@ class ModelTransient(ModelError):
 
 
 class PromptCut(ModelError):
-    """A prompt is longer than the model reads: its server refused it, or read a part and said nothing."""
+    """A prompt is too long for the model: its server refused it or silently read only a part."""
 
 
 class ReplyCut(ModelError):
-    """A reply ended at a limit of tokens: what came of it is not all."""
+    """A reply ended at a limit of tokens, so it is not complete."""
 
     code = "reply_cut"
 
@@ -121,7 +123,7 @@ class WeightsError(RagweaveError):
 
 
 class MissingExtra(RagweaveError):
-    """An optional package is needed for what was asked."""
+    """An optional package is missing."""
 
     code = "missing_extra"
     status = 501
@@ -140,4 +142,4 @@ class WebError(RagweaveError):
 
 
 class WebDown(WebError):
-    """A web search is down, or takes too long: to ask it again at once would only cost the same time once more."""
+    """A web search is down or too slow, so another request at once would only take the same time."""

@@ -1,7 +1,7 @@
-"""Files of the model hub: of one commit of a repository, the large ones with the sha256 that the hub states.
+"""Download files of one commit of a repository of the model hub, and check the sha256 of large files.
 
-A connection that drops is taken up where it broke off. A later try fetches the files that did not come whole.
-What is here whole is used without asking anybody.
+A download continues after a dropped connection. A later try fetches only the files that are not complete.
+Complete files are used without a request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AGAIN = "try again: files that came whole are kept; or set HF_ENDPOINT to a mir
 
 
 def newest(repo: str) -> str:
-    """Return the commit that the repository is at.
+    """Return the newest commit of a repository.
 
     Raises:
         WeightsError: if the hub may not be used, cannot be reached or has no such repository.
@@ -33,7 +33,9 @@ def newest(repo: str) -> str:
 
 
 def described(repo: str, commit: str | None = None) -> Any:
-    """Return what the hub says of a repository at a commit, the newest where none is named, with size and digests.
+    """Return the hub's description of a repository, with sizes and digests of the files.
+
+    Without `commit` it describes the newest one.
 
     Raises:
         WeightsError: as `newest` does.
@@ -49,9 +51,14 @@ def described(repo: str, commit: str | None = None) -> Any:
 
 
 def held(repo: str, commit: str, files: Sequence[str]) -> Path | None:
-    """Return the folder of a commit that was downloaded, or None where one of the files is not here."""
+    """Return the folder of a commit that was downloaded, or None if a file is missing."""
+    if not commit:
+        return None
     folder = _cache() / f"models--{repo.replace('/', '--')}" / "snapshots" / commit
-    return folder if commit and all((folder / name).is_file() for name in files) else None
+    for name in files:
+        if not (folder / name).is_file():
+            return None
+    return folder
 
 
 def room_for(megabytes: int) -> None:
@@ -60,10 +67,13 @@ def room_for(megabytes: int) -> None:
     Raises:
         WeightsError: it does not.
     """
-    there = next(p for p in (_cache(), *_cache().parents) if p.exists())
-    if (free := shutil.disk_usage(there).free) < megabytes * 1_050_000:
-        told = f"the download takes {megabytes:,} MB, and {free // 1_000_000:,} MB are free at {there}"
-        raise WeightsError(told, "free some disk, or set RAGWEAVE_HOME to another one")
+    there = _cache()
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    if free < megabytes * 1_050_000:
+        too_large = f"the download takes {megabytes:,} MB, and {free // 1_000_000:,} MB are free at {there}"
+        raise WeightsError(too_large, "free some disk, or set RAGWEAVE_HOME to another one")
 
 
 def fetch(
@@ -74,11 +84,10 @@ def fetch(
     needed: Sequence[str] = (),
     sha256: Mapping[str, str] = {},
 ) -> Path:
-    """Return the folder of a commit's files, downloaded where they are not here.
+    """Return the folder of a commit's files; download the files that are missing.
 
-    `wanted` are names or patterns, at the top of the repository where none of them has a folder; without a
-    file that is `needed` the model is not whole; `sha256` are the digests that files must have, where they
-    are known.
+    `wanted` are names or patterns. If none of them names a folder, only the top of the repository is
+    searched. The model does not work without the files in `needed`. `sha256` are the known digests of files.
 
     Raises:
         WeightsError: if the hub may not be used, cannot be reached, or does not have them; if the disk is
@@ -88,37 +97,45 @@ def fetch(
     try:
         from huggingface_hub import snapshot_download
 
-        # Subfolders hold the same weights in formats of other programs.
-        at_top = not any("/" in name for name in wanted)
-        folder = Path(
-            snapshot_download(
-                repo,
-                revision=commit,
-                cache_dir=_cache(),
-                allow_patterns=list(wanted),
-                ignore_patterns=["*/*"] if at_top else None,
-                endpoint=os.environ.get("HF_ENDPOINT") or None,
-            )
+        at_top = "/" not in "".join(wanted)
+        downloaded = snapshot_download(
+            repo,
+            revision=commit,
+            cache_dir=_cache(),
+            allow_patterns=list(wanted),
+            # Subfolders hold the same weights in formats of other programs.
+            ignore_patterns=["*/*"] if at_top else None,
+            endpoint=os.environ.get("HF_ENDPOINT") or None,
         )
     except Exception as exc:
         raise _refusal(repo, exc) from exc
-    here = {str(file.relative_to(folder)): file.resolve() for file in folder.rglob("*") if file.is_file()}
-    if missing := ", ".join(sorted({*needed, *sha256} - here.keys())):
+    _check_files(repo, Path(downloaded), needed, sha256)
+    return Path(downloaded)
+
+
+def _check_files(repo: str, folder: Path, needed: Sequence[str], sha256: Mapping[str, str]) -> None:
+    """Check that the needed files are there, and the digests that Ragweave or the hub states."""
+    here: dict[str, Path] = {}
+    for file in folder.rglob("*"):
+        if file.is_file():
+            here[str(file.relative_to(folder))] = file.resolve()
+    missing = ", ".join(sorted({*needed, *sha256} - here.keys()))
+    if missing:
         raise WeightsError(f"the hub has no {missing} of {repo}", "check name and commit")
-    # Its cache calls a large file by the sha256 that the hub states.
-    by_hub = {
-        name: blob.name for name, blob in here.items() if _SHA256.fullmatch(blob.name) and name not in sha256
-    }
+    by_hub: dict[str, str] = {}
+    for name, blob in here.items():
+        # The hub's cache names a large file by its sha256.
+        if _SHA256.fullmatch(blob.name) and name not in sha256:
+            by_hub[name] = blob.name
     verify(repo, folder, by_hub, "try again; if it stays so, do not use it", by="the hub")
     verify(repo, folder, sha256, "try again; if it stays so, do not use it")
-    return folder
 
 
 def verify(repo: str, folder: Path, sha256: Mapping[str, str], remedy: str, *, by: str = "Ragweave") -> None:
-    """Check the digests of the files of a commit; one that is wrong is thrown away, so that it is fetched again.
+    """Check the digests of the files of a commit; delete a file that is wrong, so that it is fetched again.
 
     Raises:
-        WeightsError: a file has another digest than `by` states.
+        WeightsError: if a file has another digest than `by` states.
     """
     for name, stated in sha256.items():
         blob = (folder / name).resolve()
@@ -126,8 +143,8 @@ def verify(repo: str, folder: Path, sha256: Mapping[str, str], remedy: str, *, b
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
         if digest != stated:
             blob.unlink()
-            told = f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away"
-            raise WeightsError(told, remedy)
+            wrong = f"{name} of {repo} does not have the sha256 that {by} states, and was thrown away"
+            raise WeightsError(wrong, remedy)
 
 
 def _cache() -> Path:
@@ -142,20 +159,20 @@ def _allowed(repo: str) -> None:
 
 
 def _refusal(repo: str, exc: Exception) -> RagweaveError:
-    if any(
-        isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT) for cause in causes(exc)
-    ):
-        told = f"the disk of {_cache()} is full, and {repo} was not fetched"
-        return WeightsError(told, "free some disk and try again: files that came whole are kept")
-    status = next((code for cause in causes(exc) if (code := status_of(cause))), None)
+    """Return the error that explains why a download failed."""
+    status = None
+    for cause in causes(exc):
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+            full = f"the disk of {_cache()} is full, and {repo} was not fetched"
+            return WeightsError(full, "free some disk and try again: files that came whole are kept")
+        status = status or status_of(cause)
     if status == 404:
-        told, remedy = "the hub has no such thing", "check name and commit"
+        reason, remedy = "the hub has no such thing", "check name and commit"
     elif status in (401, 403):
-        told, remedy = (
-            f"the hub does not give it to everybody ({status})",
-            "accept its terms there, set HF_TOKEN",
-        )
+        reason = f"the hub does not give it to everybody ({status})"
+        remedy = "accept its terms there, set HF_TOKEN"
+    elif status:
+        reason, remedy = f"the hub answered {status}", _AGAIN
     else:
-        told = f"the hub answered {status}" if status else f"the hub cannot be reached ({type(exc).__name__})"
-        remedy = _AGAIN
-    return WeightsError(f"checkpoint {repo} cannot be fetched: {told}", remedy)
+        reason, remedy = f"the hub cannot be reached ({type(exc).__name__})", _AGAIN
+    return WeightsError(f"checkpoint {repo} cannot be fetched: {reason}", remedy)

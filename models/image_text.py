@@ -1,6 +1,6 @@
-"""Image-text and video-text encoders: pictures or clips, and texts, in one space.
+"""Encode pictures or clips, and texts, in one vector space.
 
-None ships; one setting names one.
+No image-text encoder ships with the package; a setting names one.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ BATCH = 16
 
 
 class ImageEncoder(Batched):
-    """Puts pictures and texts into one space, by two functions. Blocking; safe among threads.
+    """Encode pictures and texts in one space by two functions. Blocking; thread-safe.
 
-    `images` turns a batch of clips into vectors, each a list of PIL images, `texts` a batch of texts;
-    `frames` of a clip are seen together, one by an encoder of pictures.
+    `images` encodes a batch of clips, each a list of PIL images. `texts` encodes a batch of texts. The
+    encoder reads `frames` images of a clip together; an encoder of pictures reads one.
     """
 
     kind, setting, batch = "image encoder", "RAGWEAVE_IMAGE_TEXT", BATCH
@@ -42,30 +42,34 @@ class ImageEncoder(Batched):
         self._lock = threading.Lock()
 
     def images(self, images: Sequence[Pixels]) -> Vectors:
-        """Encode pictures, RGB of shape (height, width, 3) each, or clips (frames, height, width, 3): (n, dim)."""
+        """Encode RGB pictures (height, width, 3) or clips (frames, height, width, 3); return (n, dim)."""
         from PIL import Image
 
         def clips(batch: list[Pixels]) -> list[list[Any]]:
-            return [[Image.fromarray(frame) for frame in (i if i.ndim == 4 else i[None])] for i in batch]
+            out: list[list[Any]] = []
+            for pixels in batch:
+                frames = pixels if pixels.ndim == 4 else pixels[None]
+                out.append([Image.fromarray(frame) for frame in frames])
+            return out
 
         with self._lock:
             return self.run(images, lambda batch: self._images(clips(batch)))
 
     def texts(self, texts: Sequence[str]) -> Vectors:
-        """Encode texts; returns (n, dim)."""
+        """Encode texts; return (n, dim)."""
         with self._lock:
             return self.run([t if t.strip() else " " for t in texts], self._texts)
 
 
 def image_encoder(name: str | None = None) -> ImageEncoder | None:
-    """Return the image-text encoder of that name, loaded once per process; None where none is named.
+    """Return the image-text encoder of a name, loaded once per process; None without a name.
 
-    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; the setting's when not given.
-    `@COMMIT+COMMIT` holds a model of fastembed, and the text model of its space.
+    The name is `fastembed:NAME`, `hf:OWNER/NAME@COMMIT` or `hf:FOLDER`; by default the one in the settings.
+    `@COMMIT+COMMIT` pins a model of fastembed and the text model of its space.
 
     Raises:
-        InputError: the name is of neither form.
-        MissingExtra, ModelError, WeightsError: its package or its weights cannot be had.
+        InputError: if the name has another form.
+        MissingExtra, ModelError, WeightsError: if its package or its weights are missing.
     """
     settings = model_settings()
     wanted = settings.image_text if name is None else name
@@ -109,7 +113,7 @@ def _fastembed(model: str, settings: ModelSettings) -> ImageEncoder:
 
 
 def _transformers(model: str) -> ImageEncoder:
-    """Open CLIP, SigLIP, X-CLIP or another model of transformers with features of texts and of pictures or videos."""
+    """Open CLIP, SigLIP, X-CLIP or another model of transformers for texts and pictures or videos."""
     what, hint = f"the image encoder hf:{model}", "name a CLIP or SigLIP model that was saved as safetensors"
     torch, transformers = torch_and_transformers(what)
     net, tokenizer, folder = load_encoder(what, model, hint)
@@ -123,7 +127,9 @@ def _transformers(model: str) -> ImageEncoder:
         seeing, reading = net.get_video_features if films else net.get_image_features, net.get_text_features
 
     def images(batch: list[list[Any]]) -> Any:
-        shown = [clip[n * len(clip) // frames] for clip in batch for n in range(frames)]
+        shown: list[Any] = []
+        for clip in batch:
+            shown += [clip[n * len(clip) // frames] for n in range(frames)]
         given = pictures(images=shown, return_tensors="pt").to(net.device, net.dtype)
         if films:
             given["pixel_values"] = given["pixel_values"].unflatten(0, (len(batch), frames))

@@ -1,4 +1,4 @@
-"""The models that a server lists, and the address at which it does so."""
+"""List the models of a server and complete its address."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ragweave.models.errors import InputError, ModelError, ModelTransient
 
 _PATIENCE = 10.0
 _BODY = 4 * 2**20
-"""Bytes of a list that are read."""
+"""Most bytes of a list that are read."""
 _MOST, _NAME = 1_000, 200
-"""Names that are taken, and characters of one."""
+"""Most names in a list, and most characters of a name."""
 
 
 class Listing(NamedTuple):
@@ -24,14 +24,14 @@ class Listing(NamedTuple):
 
 
 class NoListError(ModelError):
-    """Something answers at an address, and lists no models."""
+    """A server answers at an address but lists no models."""
 
 
 def checked(url: str) -> str:
-    """Return a base URL that somebody wrote, without blanks and slashes around it.
+    """Return a base URL without blanks around it and slashes at its end.
 
     Raises:
-        InputError: it is none; names no part of it, which may be a key in the wrong field.
+        InputError: if it is no URL. The message shows no part of it, because it may be a key.
     """
     url = url.strip().rstrip("/")
     try:
@@ -48,18 +48,19 @@ def checked(url: str) -> str:
 
 
 async def models_at(url: str, key: str = "") -> Listing:
-    """Return the models that a server lists; an address without the /v1 that it needs is completed.
+    """Return the models that a server lists; an address that lacks its /v1 is completed.
 
     Raises:
-        InputError: the address is none.
-        ModelTransient: nothing can be reached there.
-        NoListError: what answers lists no models.
-        ModelError: it refuses the key, or lies elsewhere and RAGWEAVE_OFFLINE is set.
+        InputError: if the address is no URL.
+        ModelTransient: if no server can be reached.
+        NoListError: if the server lists no models.
+        ModelError: if it refuses the key, or is on another machine and RAGWEAVE_OFFLINE is set.
     """
     url = checked(url)
     stay_here(f"the server at {address(url)}", address(url))
     for base in dict.fromkeys((url, f"{url.removesuffix('/v1')}/v1")):
-        if (names := await _names(base, key)) is not None:
+        names = await _names(base, key)
+        if names is not None:
             return Listing(base, names)
     raise NoListError(
         f"what answers at {address(url)} is no model server",
@@ -68,7 +69,7 @@ async def models_at(url: str, key: str = "") -> Listing:
 
 
 async def _names(base: str, key: str) -> list[str] | None:
-    """Return the names in a list of models, or None where there is no such list."""
+    """Return the names in the list of models, or None if the server has no such list."""
     import httpx
 
     host = address(base)
@@ -86,8 +87,8 @@ async def _names(base: str, key: str) -> list[str] | None:
                 if len(read) > _BODY:
                     return None
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as exc:
-        told = "start it, or correct the address"
-        raise ModelTransient(f"no server can be reached at {host}", told) from exc
+        unreachable = f"no server can be reached at {host}"
+        raise ModelTransient(unreachable, "start it, or correct the address") from exc
     return _read(read) if reply.status_code == 200 else None
 
 
@@ -99,5 +100,9 @@ def _read(body: bytes) -> list[str] | None:
     rows = found.get("data") if isinstance(found, dict) else None
     if not isinstance(rows, list):
         return None
-    names = [row["id"] for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    return [name for name in dict.fromkeys(names) if name.isprintable() and 0 < len(name) <= _NAME][:_MOST]
+    names: dict[str, None] = {}
+    for row in rows:
+        name = row.get("id") if isinstance(row, dict) else None
+        if isinstance(name, str) and name.isprintable() and 0 < len(name) <= _NAME:
+            names.setdefault(name)
+    return list(names)[:_MOST]

@@ -1,4 +1,4 @@
-"""What a run may spend on chat models, and what it has spent."""
+"""Measure and limit what a run spends on chat models."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Limits:
     """Limits of one run; 0 means no limit, except for `calls`, where -1 means no limit."""
 
     calls: int = 0
-    """Chat model calls, each once however often its client tries it; replies from the cache do not count."""
+    """Chat model calls. Retries of the client and replies from the cache do not count."""
     tokens: int = 0
-    """In and out."""
+    """Input and output together."""
     seconds: float = 0
     cost: float = 0
     """In the unit of the rates."""
     first: tuple[str, ...] = ()
-    """Nodes that come first: the others leave them one call, and half of the tokens and of the money."""
+    """Nodes with priority: other nodes leave them one call and half of the tokens and the cost."""
 
 
 @dataclass(frozen=True)
 class Spend:
-    """What one call, or several together, cost."""
+    """The cost of one call or of several calls together."""
 
     node: str
     role: str
@@ -42,11 +42,9 @@ class Spend:
 
 
 class Meter:
-    """Counts the spending of one run and refuses the call that would pass a limit.
+    """Count the spending of one run and refuse a call that would pass a limit. Safe among threads and tasks.
 
-    Safe among threads and tasks.
-
-    Rates are the price per million input and output tokens by model name; the settings' when not given.
+    Rates are the prices per million input and output tokens by model name; by default those of the settings.
     """
 
     def __init__(
@@ -63,19 +61,19 @@ class Meter:
         self._notes: dict[str, str] = {}
 
     def tell(self, about: str, note: str) -> None:
-        """Keep what a reader of the run should know; the first note about a thing counts, and is told once."""
+        """Keep a note for the reader of the run; only the first note about a subject is shown."""
         with self._lock:
             self._notes.setdefault(about, note)
 
     def notes(self) -> list[str]:
         """Return the notes that were not returned before."""
         with self._lock:
-            fresh = [note for note in self._notes.values() if note]
+            fresh = list(filter(None, self._notes.values()))
             self._notes = dict.fromkeys(self._notes, "")
         return fresh
 
     def reserve(self, node: str, tokens: int = 0, model: str = "") -> None:
-        """Count a call as in flight: the estimate of its prompt counts against the limits until it is recorded.
+        """Count a call as in flight; its estimate counts against the limits until the call is recorded.
 
         With a cost limit the model must have a rate.
 
@@ -101,27 +99,36 @@ class Meter:
             self._in_flight.append((node, tokens, cost))
 
     def record(self, spend: Spend) -> None:
-        """Add what a call cost and end its reservation; a cost of 0 is worked out from the rates."""
+        """Add the spending of a call and end its reservation; a cost of 0 is computed from the rates."""
         with self._lock:
             rate = self._rates.get(spend.model)
             if rate and not spend.cost and spend.calls:
-                spend = replace(
-                    spend, cost=(spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6
-                )
+                cost = (spend.input_tokens * rate[0] + spend.output_tokens * rate[1]) / 1e6
+                spend = replace(spend, cost=cost)
             if spend.calls:
-                mine = (i for i, (owner, _, _) in enumerate(self._in_flight) if owner == spend.node)
-                if (oldest := next(mine, None)) is not None:
-                    del self._in_flight[oldest]
+                self._end_oldest(spend.node)
             self._total = _sum([self._total, spend])
             self._rows.append(spend)
 
+    def _end_oldest(self, node: str) -> None:
+        """Remove the oldest reservation of a node."""
+        for index, (owner, _, _) in enumerate(self._in_flight):
+            if owner == node:
+                del self._in_flight[index]
+                return
+
     def take(self, node: str) -> list[Spend]:
         """Return the rows of a node since the last take, one per role and model."""
+        groups: dict[tuple[str, str], list[Spend]] = {}
+        others: list[Spend] = []
         with self._lock:
-            mine = [row for row in self._rows if row.node == node]
-            self._rows = [row for row in self._rows if row.node != node]
-        kinds = dict.fromkeys((row.role, row.model) for row in mine)
-        return [_sum([r for r in mine if (r.role, r.model) == k], node, *k) for k in kinds]
+            for row in self._rows:
+                if row.node == node:
+                    groups.setdefault((row.role, row.model), []).append(row)
+                else:
+                    others.append(row)
+            self._rows = others
+        return [_sum(rows, node, role, model) for (role, model), rows in groups.items()]
 
     @property
     def spent(self) -> Spend:
@@ -130,7 +137,7 @@ class Meter:
             return self._total
 
     def room(self, calls: int, tokens: int) -> bool:
-        """Tell whether so many calls with so many tokens in all would keep to the limits."""
+        """Return whether `calls` calls with `tokens` tokens in all would stay within the limits."""
         with self._lock:
             have = self.limits.calls
             enough = have < 0 or self._total.calls + len(self._in_flight) + calls <= have
@@ -138,27 +145,28 @@ class Meter:
 
     @property
     def exhausted(self) -> str:
-        """The limit that leaves no room for another call, in words, or an empty string."""
+        """The limit that forbids another call, in words, or an empty string."""
         with self._lock:
             return self._refusal(0, 0.0)
 
     @property
     def refused(self) -> str:
-        """The limit that refused a call or ended a wait, in words, or an empty string while nothing was held back."""
+        """The limit that refused a call or ended a wait, in words, or an empty string."""
         with self._lock:
             return self._refused
 
     def out_of_time(self) -> bool:
-        """Tell whether the time limit has passed, and remember that work was held back for it."""
+        """Return whether the time limit has passed, and if so remember it in `refused`."""
         with self._lock:
-            if late := self.seconds_left == 0:
+            late = self.seconds_left == 0
+            if late:
                 self._refused = self._refused or f"{self.limits.seconds:g} seconds"
             return late
 
     def cut_off(self, node: str) -> BudgetSpent:
-        """Return the error of a call, or of the wait for one, that the time limit ended."""
-        told = f"{node} was cut off by the run's limit of {self.limits.seconds:g} seconds"
-        return BudgetSpent(told, "raise the limit or ask for less").named(
+        """Return the error for a call, or a wait for a call, that the time limit ended."""
+        late = f"{node} was cut off by the run's limit of {self.limits.seconds:g} seconds"
+        return BudgetSpent(late, "raise the limit or ask for less").named(
             "cut_off_by_run", node=node, seconds=f"{self.limits.seconds:g}"
         )
 
@@ -180,8 +188,12 @@ class Meter:
             limits = replace(
                 limits, calls=max(limits.calls - 1, -1), tokens=limits.tokens // 2, cost=limits.cost / 2
             )
-        used = total.input_tokens + total.output_tokens + sum(t for _, t, _ in self._in_flight)
-        paid = total.cost + sum(c for _, _, c in self._in_flight)
+        used = total.input_tokens + total.output_tokens
+        reserved_costs: list[float] = []
+        for _, reserved_tokens, reserved_cost in self._in_flight:
+            used += reserved_tokens
+            reserved_costs.append(reserved_cost)
+        paid = total.cost + sum(reserved_costs)
         if limits.calls >= 0 and total.calls + len(self._in_flight) >= limits.calls:
             return f"{limits.calls} model calls"
         if limits.tokens and used + max(tokens, 1) > limits.tokens:
@@ -194,5 +206,15 @@ class Meter:
 
 
 def _sum(rows: Sequence[Spend], node: str = "", role: str = "", model: str = "") -> Spend:
-    counted = ("calls", "cached", "input_tokens", "output_tokens", "seconds", "cost")
-    return Spend(node, role, model, *(sum(getattr(r, name) for r in rows) for name in counted))
+    """Return the sums of some rows."""
+    return Spend(
+        node,
+        role,
+        model,
+        calls=sum([row.calls for row in rows]),
+        cached=sum([row.cached for row in rows]),
+        input_tokens=sum([row.input_tokens for row in rows]),
+        output_tokens=sum([row.output_tokens for row in rows]),
+        seconds=sum([row.seconds for row in rows]),
+        cost=sum([row.cost for row in rows]),
+    )

@@ -1,4 +1,4 @@
-"""Reading the words in a picture (OCR), with their boxes."""
+"""Read the words in a picture (OCR) with their boxes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Box = tuple[float, float, float, float]
 """x0, y0, x1, y1 in pixels, the origin at the top left."""
 
 SURE = 0.5
-"""Confidence below which a line is noise more often than text."""
+"""Confidence below which most lines are noise."""
 _SMALLEST = 8
-"""Pixels; no word can be read in a picture of fewer rows or columns."""
+"""Fewest rows and columns of a picture with readable words, in pixels."""
 _GUTTER = 1.5
 """Width of the gap between two columns, in heights of a line."""
 _COLUMN_LINES = 3
@@ -38,12 +38,12 @@ class TextLine:
 
 
 class Ocr:
-    """Reads the words in pictures: PP-OCR by onnxruntime (rapidocr), whose models come with its package.
+    """Read the words in pictures by PP-OCR in onnxruntime (rapidocr), whose package contains the models.
 
-    Blocking; safe among threads, which wait for one another. One picture takes one thread: there is a reading
-    process for each core but one, and a second thread took almost twice the computing time for little
-    (docs/images.md). Each line is recognised alone and as wide as it is: the recogniser's time goes by the
-    pixels of width, and its defaults fill short lines up to 320 (benchmarks/ocr.py).
+    Blocking. Thread-safe: one picture at a time. A picture uses one thread, because there is a reading
+    process for each core but one, and a second thread took almost twice the computing time for little gain
+    (docs/images.md). Each line is recognised alone in its own width, because the time grows with the width
+    and the default pads short lines to 320 pixels (benchmarks/ocr.py).
     """
 
     name = "rapidocr"
@@ -68,16 +68,16 @@ class Ocr:
         if min(image.shape[:2]) < _SMALLEST:
             return []
         with self._lock:
-            # The engine takes the colours in the order of OpenCV.
+            # The engine expects the colour order of OpenCV.
             found = self._engine(np.ascontiguousarray(image[:, :, ::-1]))
         if found.boxes is None or found.txts is None:
             return []
-        lines = [
-            TextLine(" ".join(text.split()), _upright(box), round(float(score), 3))
-            for text, box, score in zip(found.txts, found.boxes, found.scores, strict=True)
-            if text.strip() and score >= SURE
-        ]
-        return [lines[n] for n in reading_order([line.box for line in lines])]
+        lines: list[TextLine] = []
+        for text, box, score in zip(found.txts, found.boxes, found.scores, strict=True):
+            if text.strip() and score >= SURE:
+                lines.append(TextLine(" ".join(text.split()), _upright(box), round(float(score), 3)))
+        order = reading_order([line.box for line in lines])
+        return [lines[n] for n in order]
 
 
 def _upright(box: Any) -> Box:
@@ -86,9 +86,10 @@ def _upright(box: Any) -> Box:
 
 
 def reading_order(boxes: Sequence[Box]) -> list[int]:
-    """Return the indices of lines as they are read: columns from the left, rows from the top, a row from the left.
+    """Return the indices of lines in reading order.
 
-    The page is cut at gaps, as in the recursive XY-cut: at a gap between columns first, else between rows.
+    Columns go from left to right, rows from top to bottom, and the lines of a row from left to right. As in
+    the recursive XY-cut, the page is cut at a gap between columns first, else between rows.
     """
     if not boxes:
         return []
@@ -97,6 +98,7 @@ def reading_order(boxes: Sequence[Box]) -> list[int]:
 
 
 def _ordered(boxes: Sequence[Box], some: list[int], height: float) -> list[int]:
+    """Return some indices in reading order; `height` is the height of a line."""
     if len(some) < 2:
         return some
     bands = _cut(boxes, some, 1, 0.0)
@@ -104,12 +106,23 @@ def _ordered(boxes: Sequence[Box], some: list[int], height: float) -> list[int]:
         # Bands of the page that share their columns are read together, column by column.
         groups = _with_columns(boxes, bands, height)
         if len(groups) > 1:
-            return [n for group in groups for n in _ordered(boxes, group, height)]
+            return _ordered_groups(boxes, groups, height)
     columns = _cut(boxes, some, 0, _GUTTER * height)
-    if len(columns) > 1 and all(len(column) >= _COLUMN_LINES for column in columns):
-        return [n for column in columns for n in _ordered(boxes, column, height)]
-    # A band is a row now, read from the left.
-    return [n for band in bands for n in sorted(band, key=lambda n: (boxes[n][0], boxes[n][1]))]
+    if len(columns) > 1 and min(map(len, columns)) >= _COLUMN_LINES:
+        return _ordered_groups(boxes, columns, height)
+    # Each band is a single row now.
+    order: list[int] = []
+    for band in bands:
+        order += sorted(band, key=lambda n: (boxes[n][0], boxes[n][1]))
+    return order
+
+
+def _ordered_groups(boxes: Sequence[Box], groups: list[list[int]], height: float) -> list[int]:
+    """Return the indices of groups in reading order, one group after the other."""
+    order: list[int] = []
+    for group in groups:
+        order += _ordered(boxes, group, height)
+    return order
 
 
 def _with_columns(boxes: Sequence[Box], bands: list[list[int]], height: float) -> list[list[int]]:
@@ -126,8 +139,8 @@ def _with_columns(boxes: Sequence[Box], bands: list[list[int]], height: float) -
 
 
 def _cut(boxes: Sequence[Box], some: list[int], axis: int, gap: float) -> list[list[int]]:
-    """Cut lines where nothing covers an axis (0 for x, 1 for y) for more than `gap` pixels."""
-    # Rows of a page touch each other by a few pixels: their middle halves count.
+    """Split lines at gaps of more than `gap` pixels along an axis (0 for x, 1 for y)."""
+    # Rows overlap by a few pixels, so only their middle halves count.
     spans = []
     for n in some:
         low, high = boxes[n][axis], boxes[n][axis + 2]
@@ -149,7 +162,7 @@ _loading = threading.Lock()
 
 
 def ocr() -> Ocr | None:
-    """Return what reads pictures, loaded once per process; None without the extra `images` or where it is off."""
+    """Return the OCR engine, loaded once per process; None if it is off or the extra `images` is missing."""
     if model_settings().ocr == "off" or not installed():
         return None
     with _loading:
@@ -157,14 +170,14 @@ def ocr() -> Ocr | None:
 
 
 def installed() -> bool:
-    """Say whether the packages of the extra `images` are there, without importing them."""
-    return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "PIL"))
+    """Return whether the packages of the extra `images` are installed, without importing them."""
+    return all(map(find_spec, ("rapidocr", "onnxruntime", "PIL")))
 
 
 @lru_cache(maxsize=1)
 def _load() -> Ocr | None:
     try:
         return Ocr()
-    except Exception as error:  # whatever a broken or half-installed package raises at its import
+    except Exception as error:  # A broken package may raise anything at its import.
         logger.warning("pictures are not read: %s: %s", type(error).__name__, error)
         return None

@@ -1,4 +1,4 @@
-"""What `ragweave setup` can have for a part: found on this machine or downloaded after a yes, and tried with a call."""
+"""Find, download and try the models that `ragweave setup` offers for a part."""
 
 from __future__ import annotations
 
@@ -7,63 +7,82 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ragweave.models.chat_client import address, is_local
-from ragweave.models.context_window import told_by_server
+from ragweave.models.context_window import size_from_server
 from ragweave.models.errors import InputError, MissingExtra, ModelError, RagweaveError
 from ragweave.models.listing import NoListError, checked, models_at
 from ragweave.models.offers import OFFERS, SERVERS, SLOW, TABLE, Offer, PartName
 from ragweave.models.settings import model_settings, settings_with, using
 
+if TYPE_CHECKING:
+    import httpx
+
 Values = dict[str, str]
-"""Variables and what they are set to; an empty value takes the line out."""
+"""Values of variables; an empty value removes the line."""
 Tell = Callable[[str], None]
 _PROMPT = 20_000
-"""Tokens of the longest prompt with its reply."""
+"""Tokens of the longest prompt together with its reply."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that can be set up for a part: the line that tells it, and what does it."""
+    """A choice for a part: its line of text, and the function that sets it up."""
 
     text: str
     take: Callable[[Tell], Coroutine[Any, Any, Values]]
-    """Download what is not here, try the model, and return what is to be written."""
+    """Download missing files, try the model, and return the values to write."""
     megabytes: int = 0
-    """What is to be downloaded."""
+    """Size of the download."""
     missing: str = ""
-    """Extra that has to be installed first."""
+    """Extra that the user has to install first."""
     language: str = ""
-    """The one language it is for; empty: many."""
+    """The only language of the model; empty: many."""
 
 
 async def choices(part: PartName) -> list[Choice]:
-    """Return what can be had for a part: models that are served on this machine first, then downloads."""
+    """Return the choices for a part: first models that servers on this machine offer, then downloads."""
     found: list[Choice] = []
     if part in ("chat", "vision"):
         for program, url, names in await _served():
-            found += [_of_server(part, name, url, f"{name}, which {program} serves here") for name in names]
+            for name in names:
+                found.append(_of_server(part, name, url, f"{name}, which {program} serves here"))
             if program == "Ollama":
-                found += [_pulled(offer, url) for offer in _offers(part, "ollama") if offer.name not in names]
-    return found + [_downloaded(offer) for offer in OFFERS if offer.part == part and offer.source != "ollama"]
+                found += _pulls(part, url, names)
+    for offer in OFFERS:
+        if offer.part == part and offer.source != "ollama":
+            found.append(_downloaded(offer))
+    return found
+
+
+def _pulls(part: PartName, url: str, names: list[str]) -> list[Choice]:
+    """Return the models that Ollama can download for a part and does not serve yet."""
+    found: list[Choice] = []
+    for offer in OFFERS:
+        if offer.part == part and offer.source == "ollama" and offer.name not in names:
+            found.append(_pulled(offer, url))
+    return found
 
 
 def variables(part: PartName) -> list[str]:
     """Return the variables that belong to a part."""
     name = TABLE[part].variable
-    return [name, f"{name}_URL", f"{name}_KEY", *((f"{name}_CONTEXT", *SLOW) if part == "chat" else ())]
+    found = [name, f"{name}_URL", f"{name}_KEY"]
+    if part == "chat":
+        found += [f"{name}_CONTEXT", *SLOW]
+    return found
 
 
 async def named(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> Values:
-    """Try a model that somebody names; return what is to be written.
+    """Try a model that the user names; return the values to write.
 
-    An address without the /v1 that it needs is completed. A chat model without a provider and an address is
-    looked for on this machine.
+    An address that lacks its /v1 is completed. A chat model without a provider and an address is searched on
+    the servers of this machine.
 
     Raises:
-        RagweaveError: it does not work. A key stands in no error.
+        RagweaveError: if the model does not work. The error never contains the key.
     """
     model = model.strip()
     if url and part in ("reranker", "speech") and not model.startswith("api:"):
@@ -84,12 +103,12 @@ async def _completed(url: str, key: str) -> str:
     try:
         return (await models_at(url, key)).url
     except NoListError:
-        return url  # some servers answer and list nothing: the trial will tell
+        return url  # Some servers list no models but answer, so the trial decides.
 
 
 async def _found_here(model: str) -> str:
     for _, url, names in await _served():
-        if {model, f"{model}:latest"} & {*names}:
+        if model in names or f"{model}:latest" in names:
             return url
     raise InputError(
         f"no server on this machine serves a model called {model!r}",
@@ -98,12 +117,12 @@ async def _found_here(model: str) -> str:
 
 
 async def _settled(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> Values:
-    """Try a model, ask its server how much it reads at once, and return what is to be written."""
+    """Try a model, ask its server for the context size, and return the values to write."""
     await _tried(part, model, tell, url, key)
     values = _values(part, model, url, key)
     if part == "chat" and url:
-        # Asked after the trial: a server tells of a model that is loaded how it was loaded.
-        size = await told_by_server(url, model, key)
+        # Ask after the trial, because some servers only report the size of a loaded model.
+        size = await size_from_server(url, model, key)
         values["RAGWEAVE_CHAT_CONTEXT"] = str(size or "")
         tell(_about_context(size, url))
     return values
@@ -115,31 +134,37 @@ def _about_context(size: int, url: str) -> str:
             "Its server does not tell how many tokens it reads at once. Set RAGWEAVE_CHAT_CONTEXT where that"
             f" is less than {_PROMPT:,}."
         )
-    told = f"It reads {size:,} tokens at once, and prompts are kept below that."
+    note = f"It reads {size:,} tokens at once, and prompts are kept below that."
     if size < _PROMPT and urlsplit(url).port == SERVERS.get("Ollama"):
-        told += f" Ollama reads more where OLLAMA_CONTEXT_LENGTH={_PROMPT} is set when it starts."
-    return told
-
-
-def _offers(part: PartName, source: str) -> list[Offer]:
-    return [offer for offer in OFFERS if offer.part == part and offer.source == source]
+        note += f" Ollama reads more where OLLAMA_CONTEXT_LENGTH={_PROMPT} is set when it starts."
+    return note
 
 
 async def _served() -> list[tuple[str, str, list[str]]]:
-    """Return the programs that answer on this machine: name, base URL, and the chat models that they serve."""
+    """Return name, base URL and chat models of each server program that answers on this machine."""
     import httpx
 
-    async def asked(client: httpx.AsyncClient, program: str, port: int) -> tuple[str, str, list[str]] | None:
-        url = f"http://127.0.0.1:{port}/v1"
-        try:
-            rows: Any = (await client.get(f"{url}/models")).json()["data"] or []
-            return program, url, [str(row["id"]) for row in rows if "embed" not in str(row["id"])]
-        except (httpx.HTTPError, ValueError, KeyError, TypeError):
-            return None
-
     async with httpx.AsyncClient(timeout=2, trust_env=False) as client:
-        found = await asyncio.gather(*(asked(client, program, port) for program, port in SERVERS.items()))
-    return [row for row in found if row]
+        calls = [_models_of(client, program, port) for program, port in SERVERS.items()]
+        found = await asyncio.gather(*calls)
+    return list(filter(None, found))
+
+
+async def _models_of(client: httpx.AsyncClient, program: str, port: int) -> tuple[str, str, list[str]] | None:
+    """Return name, base URL and chat models of one server program, or None if it does not answer."""
+    import httpx
+
+    url = f"http://127.0.0.1:{port}/v1"
+    names: list[str] = []
+    try:
+        rows: Any = (await client.get(f"{url}/models")).json()["data"] or []
+        for row in rows:
+            name = str(row["id"])
+            if "embed" not in name:
+                names.append(name)
+    except (httpx.HTTPError, ValueError, KeyError, TypeError):
+        return None
+    return program, url, names
 
 
 def _of_server(part: PartName, name: str, url: str, text: str) -> Choice:
@@ -159,13 +184,16 @@ def _pulled(offer: Offer, url: str) -> Choice:
 
 def _values(part: PartName, model: str, url: str = "", key: str = "") -> Values:
     name = TABLE[part].variable
-    computed_here = model.startswith("gguf:") or (url and is_local(address(url)))
-    slow = SLOW if part == "chat" and computed_here else {}
-    return dict.fromkeys(variables(part), "") | {name: model, f"{name}_URL": url, f"{name}_KEY": key, **slow}
+    values = dict.fromkeys(variables(part), "")
+    values |= {name: model, f"{name}_URL": url, f"{name}_KEY": key}
+    runs_here = model.startswith("gguf:") or (url and is_local(address(url)))
+    if part == "chat" and runs_here:
+        values |= SLOW
+    return values
 
 
 async def _pull(name: str, url: str, tell: Tell) -> None:
-    """Have Ollama download a model, which checks what it gets; what was interrupted goes on where it ended."""
+    """Have Ollama download a model. Ollama checks the digests and resumes an interrupted download."""
     import httpx
 
     if model_settings().offline:
@@ -189,16 +217,16 @@ async def _pull(name: str, url: str, tell: Tell) -> None:
                     share = done
                     tell(f"{name}: {done} %")
     except (httpx.HTTPError, ValueError, AttributeError) as exc:
-        told = f"the download of {name} broke off ({type(exc).__name__})"
-        raise ModelError(told, "try again: it goes on where it stopped") from exc
+        broke_off = f"the download of {name} broke off ({type(exc).__name__})"
+        raise ModelError(broke_off, "try again: it resumes where it stopped") from exc
     if state != "success":
         raise ModelError(
-            f"Ollama did not finish the download of {name}", "try again: it goes on where it stopped"
+            f"Ollama did not finish the download of {name}", "try again: it resumes where it stopped"
         )
 
 
 def _downloaded(offer: Offer) -> Choice:
-    installed = all(find_spec(package) is not None for package in offer.packages)
+    installed = None not in [find_spec(package) for package in offer.packages]
 
     async def take(tell: Tell) -> Values:
         if not installed:
@@ -214,23 +242,21 @@ def _downloaded(offer: Offer) -> Choice:
 
 
 def _words(offer: Offer) -> str:
-    names = " and ".join(one.name for one in (offer, *offer.beside))
+    names = " and ".join([one.name for one in (offer, *offer.companions)])
     return f"download {names}: {offer.megabytes:,} MB, licence {offer.licence}; {offer.brings}"
 
 
 def _pinned(offer: Offer) -> str:
-    """Return the setting of an offer with the commit that it is held at, known or the hub's at this time.
-
-    Blocking.
-    """
+    """Download an offer and return its setting with the known commit or the newest commit. Blocking."""
     from ragweave.models import fastembed_files, hub
 
     match offer.source:
         case "whisper":
-            wanted = (offer, *offer.beside)
-            for one in wanted:
+            pinned: list[str] = []
+            for one in (offer, *offer.companions):
                 hub.fetch(one.name, one.commit, tuple(one.sha256), sha256=one.sha256)
-            return "whisper:" + "+".join(f"{one.name}@{one.commit}" for one in wanted)
+                pinned.append(f"{one.name}@{one.commit}")
+            return "whisper:" + "+".join(pinned)
         case "gguf":
             return f"gguf:{offer.name}@{offer.commit or hub.newest(offer.name)}/{offer.file}"
         case _:
@@ -248,7 +274,7 @@ def _pinned(offer: Offer) -> str:
 
 
 async def _tried(part: PartName, model: str, tell: Tell, url: str = "", key: str = "") -> None:
-    """Call a model once, and tell what came back."""
+    """Call a model once, and report its answer."""
     from pydantic import SecretStr
 
     from ragweave.models import trial
@@ -256,9 +282,11 @@ async def _tried(part: PartName, model: str, tell: Tell, url: str = "", key: str
 
     if part in ("chat", "vision"):
         role: Any = "writer" if part == "chat" else "vision"
-        said = await trial.said(role, Endpoint(model, url, SecretStr(key)))
-        said = said.replace(key, "…") if key else said
-        tell(f"{model} says: {said}" + (" (it was shown a blue picture)" if part == "vision" else ""))
+        answer = await trial.said(role, Endpoint(model, url, SecretStr(key)))
+        if key:
+            answer = answer.replace(key, "…")
+        shown = " (it was shown a blue picture)" if part == "vision" else ""
+        tell(f"{model} says: {answer}{shown}")
         return
     trials: Mapping[str, tuple[Callable[[str], object], str]] = {
         "encoder": (trial.encoded, "gives vectors of {} numbers"),

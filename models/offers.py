@@ -1,8 +1,7 @@
-"""What `ragweave setup` offers: the parts that a model makes better, and of each the models that are known to fit.
+"""List the parts that a model improves, and for each part the models that `ragweave setup` offers.
 
-Names, sizes and licences of fastembed's models are those that fastembed lists. A commit and digests stand
-here where they are known for certain; else the commit of the first download is written into the setting and
-held from then on.
+Names, sizes and licences of fastembed's models come from fastembed's list. An offer has a commit and digests
+if they are verified. Otherwise the setting stores the commit of the first download and keeps it.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ PARTS: tuple[PartName, ...] = get_args(PartName)
 
 @dataclass(frozen=True)
 class ModelPart:
-    """Something that a model does here, in a person's words."""
+    """A part that a model can do, described for a user."""
 
     title: str
     setting: str
-    """Field of the settings that names its model; RAGWEAVE_ and the field in capitals is the variable."""
+    """Settings field of its model; the variable is RAGWEAVE_ and the field in capitals."""
     brings: str
-    """What a model of one's own changes."""
+    """What the user's own model changes."""
     without: str
     """What happens while none is set up."""
     after: str = ""
-    """What is left to do once it is written."""
+    """What the user has to do after the setup."""
 
     @property
     def variable(self) -> str:
-        """Variable that names its model."""
+        """The variable that names its model."""
         return f"RAGWEAVE_{self.setting.upper()}"
 
 
@@ -71,7 +70,7 @@ TABLE: Mapping[PartName, ModelPart] = {
     "speech": ModelPart(
         "speech",
         "asr",
-        "writes down what is said in recordings that have no subtitles",
+        "writes down the speech in recordings that have no subtitles",
         "none; recordings are found by their subtitles, and by what their pictures show",
         "The next `ragweave index` hears every recording that has no subtitles.",
     ),
@@ -80,27 +79,27 @@ TABLE: Mapping[PartName, ModelPart] = {
 
 @dataclass(frozen=True)
 class Offer:
-    """A model that can be had: what a person is told of it, and where it comes from."""
+    """A model that can be downloaded: its description for the user, and its source."""
 
     part: PartName
     source: Literal["fastembed", "whisper", "gguf", "ollama"]
     name: str
-    """As the source calls it; of the hub its repository."""
+    """Its name at the source; for the hub its repository."""
     megabytes: int
     licence: str
     brings: str
     language: str = ""
-    """The one that it reads; empty: many."""
+    """The only language that it reads; empty: many."""
     file: str = ""
-    """Of a GGUF."""
+    """The file of a GGUF."""
     commit: str = ""
     sha256: Mapping[str, str] = field(default_factory=dict)
-    beside: tuple[Offer, ...] = ()
-    """Further models that are fetched with it; `megabytes` counts them."""
+    companions: tuple[Offer, ...] = ()
+    """Further models that are downloaded with it; `megabytes` counts them."""
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """Packages that open it."""
+        """Packages that can open it."""
         return {
             "fastembed": ("fastembed",),
             "whisper": ("faster_whisper",),
@@ -110,7 +109,7 @@ class Offer:
 
     @property
     def extra(self) -> str:
-        """Extra that brings the packages."""
+        """Extra that installs the packages."""
         return {"fastembed": "fastembed", "whisper": "video", "gguf": "local", "ollama": ""}[self.source]
 
 
@@ -159,7 +158,7 @@ OFFERS: tuple[Offer, ...] = (
         "Qwen/Qwen3-4B-GGUF",
         2_500,
         "Apache-2.0",
-        "Qwen3 4B inside Ragweave's own process; each command loads it anew",
+        "Qwen3 4B inside Ragweave's own process; each command loads it again",
         file="Qwen3-4B-Q4_K_M.gguf",
     ),
     Offer(
@@ -193,7 +192,7 @@ OFFERS: tuple[Offer, ...] = (
         "Apache-2.0",
         "Qwen3-VL 4B, kept and served by Ollama",
     ),
-    replace(WHISPER_ENGLISH, megabytes=226, language="", brings=_BY_LANGUAGE, beside=(WHISPER_OTHERS,)),
+    replace(WHISPER_ENGLISH, megabytes=226, language="", brings=_BY_LANGUAGE, companions=(WHISPER_OTHERS,)),
     WHISPER_ENGLISH,
     WHISPER_OTHERS,
     Offer(
@@ -215,13 +214,13 @@ OFFERS: tuple[Offer, ...] = (
 
 @dataclass(frozen=True)
 class ChatProvider:
-    """A provider of chat models that wants a key."""
+    """A provider of chat models that needs a key."""
 
     title: str
     prefix: str
-    """Name of `init_chat_model`."""
+    """Its name in `init_chat_model`."""
     key: str
-    """Variable that its own programs read."""
+    """The variable that its own programs read."""
     package: str
     model: str
     """One of its smaller models, to begin with."""
@@ -235,7 +234,7 @@ PROVIDERS: tuple[ChatProvider, ...] = (
 )
 
 SERVERS: Mapping[str, int] = {"Ollama": 11_434, "llama.cpp": 8_080, "LM Studio": 1_234, "vLLM": 8_000}
-"""Where programs that serve models listen on 127.0.0.1 unless they are told otherwise."""
+"""Default ports on 127.0.0.1 of programs that serve models."""
 
 SLOW: Mapping[str, str] = {"RAGWEAVE_CHAT_TIMEOUT": "300", "RAGWEAVE_CHAT_WIDTH": "1"}
-"""Written with a chat model that computes on this machine: it may have to be loaded, and reads one prompt at a time."""
+"""Settings for a chat model on this machine: it may load slowly, and reads one prompt at a time."""

@@ -1,13 +1,12 @@
-"""The weights that the papers ran with, as far as their authors publish them, fetched at one commit of the hub.
+"""Download the published weights of the papers at one commit of the hub.
 
-No commit is known beforehand: the one that the hub names at the first download is written down and held from
-then on.
+The first download stores the commit that the hub names; later downloads use the same commit.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -24,11 +23,11 @@ class PaperWeights:
 
     Attributes:
         what: their part in the method.
-        repo: OWNER/NAME on the hub; "" where the authors publish them elsewhere.
-        settings: what is written once they are here; {repo}, {commit} and {folder} are filled.
-        page: where they are published, if not on the hub.
-        then: what is left to do by hand, likewise filled.
-        files: patterns of the files that are needed.
+        repo: OWNER/NAME on the hub; "" if the authors publish them elsewhere.
+        settings: settings to write after the download; {repo}, {commit} and {folder} are filled in.
+        page: address of the weights if they are not on the hub.
+        then: what the user has to do afterwards, filled in the same way.
+        files: patterns of the needed files.
     """
 
     what: str
@@ -72,7 +71,7 @@ PAPERS: Mapping[str, tuple[PaperWeights, ...]] = {
 
 @dataclass(frozen=True)
 class HubCommit:
-    """What the hub says of a repository at one commit; `files` have their sha256, "" where it states none."""
+    """A repository at one commit of the hub; `files` holds the sha256 of each file, or "" if not stated."""
 
     repo: str
     commit: str
@@ -81,48 +80,64 @@ class HubCommit:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def fetch(self) -> Path:
-        """Download what is not here, hold the commit from now on, and return the folder.
+        """Download missing files, store the commit, and return the folder.
 
         Raises:
-            WeightsError: the hub may not be used, cannot be reached, or has other files than it said.
+            WeightsError: if the hub may not be used, cannot be reached, or sends other files than stated.
         """
-        folder = fetch(
-            self.repo, self.commit, list(self.files), sha256={f: d for f, d in self.files.items() if d}
-        )
+        stated: dict[str, str] = {}
+        for file, digest in self.files.items():
+            if digest:
+                stated[file] = digest
+        folder = fetch(self.repo, self.commit, list(self.files), sha256=stated)
         path = _pins()
         path.write_text(json.dumps({**_pinned(), self.repo: self.commit}, indent=1), encoding="utf-8")
         return folder
 
 
 def resolve(weights: PaperWeights, named: str = "") -> HubCommit:
-    """Ask the hub what a download would bring, at the commit that is named, or held, or newest.
+    """Return the files of a download at the named commit, the stored one, or the newest.
 
-    `named` is OWNER/NAME or OWNER/NAME@COMMIT in place of the repository of the paper.
+    `named` is OWNER/NAME or OWNER/NAME@COMMIT and replaces the repository of the paper.
 
     Raises:
-        WeightsError: the hub may not be used, cannot be reached, or does not have it.
+        WeightsError: if the hub may not be used, cannot be reached, or does not have the repository.
     """
     repo, _, commit = (named or weights.repo).partition("@")
     info = described(repo, commit or _pinned().get(repo))
-    wanted = [s for s in info.siblings if any(fnmatch(s.rfilename, pattern) for pattern in weights.files)]
-    files = {s.rfilename: s.lfs.sha256 if s.lfs else "" for s in wanted if "/" not in s.rfilename}
-    if not any(name.endswith((".safetensors", ".bin")) for name in files):
+    files: dict[str, str] = {}
+    size, has_weights = 0, False
+    for file in info.siblings:
+        name = file.rfilename
+        if "/" in name or not _matches(name, weights.files):
+            continue
+        files[name] = file.lfs.sha256 if file.lfs else ""
+        size += file.size or 0
+        has_weights = has_weights or name.endswith((".safetensors", ".bin"))
+    if not has_weights:
         raise WeightsError(
             f"{repo} has no weights as safetensors", "see docs/checkpoints.md for a copy that has"
         )
-    size = sum(s.size or 0 for s in wanted if s.rfilename in files)
     licence = str(info.card_data.get("license") or "") if info.card_data else ""
     return HubCommit(repo, str(info.sha), licence or "not stated", size, files)
 
 
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    for pattern in patterns:
+        if fnmatch(name, pattern):
+            return True
+    return False
+
+
 def _pins() -> Path:
+    """Return the file that stores the commits."""
     folder = model_settings().weights
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "commits.json"
 
 
 def _pinned() -> dict[str, str]:
-    """Return the commit of each repository that was fetched before."""
+    """Return the commit of each repository that was downloaded before."""
     try:
         held = json.loads(_pins().read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Opening pictures that strangers made, and writing the small copies that are kept."""
+"""Open untrusted pictures, and write the small copies that the library keeps."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Pixels = NDArray[np.uint8]
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "TIFF", "BMP", "HEIF", "AVIF")
 MAX_PIXELS = 64_000_000
-"""Most pixels that are decoded: 192 MB as RGB. A JPEG of more is decoded at a half, a quarter or an eighth."""
+"""Most decoded pixels: 192 MB as RGB. A larger JPEG is decoded at 1/2, 1/4 or 1/8 of its size."""
 WORKING = 2_000
-"""Pixels of the longer side at which a picture is read: what is larger shows no more words."""
+"""Pixels of the longer side for reading; a larger picture shows no more words."""
 THUMBNAIL = 1_024
-"""Pixels of the longer side of the copy that is kept: enough for a vision model, and to see what a box marks."""
+"""Pixels of the longer side of the kept copy: enough for a vision model and for marked boxes."""
 QUALITY = 82
 """JPEG quality of the copy."""
 
@@ -46,9 +46,9 @@ class Picture:
     width: int
     height: int
     date: datetime | None
-    """When it was taken, as its EXIF data say."""
+    """When it was taken, by its EXIF data."""
     frames: int
-    """Pictures in the file: more than one in animations and in TIFF files of several pages."""
+    """Number of pictures in the file: animations and TIFF files may have several."""
     format: str
 
 
@@ -61,8 +61,8 @@ def open_picture(data: bytes) -> Picture:
     """Open a picture, its longer side shrunk to WORKING pixels; of an animation its first frame.
 
     Raises:
-        SourceError: it is damaged, of another kind, or goes past a limit.
-        MissingExtra: the extra `images` is not installed.
+        SourceError: if the picture is damaged, of another kind, or exceeds a limit.
+        MissingExtra: if the extra `images` is not installed.
     """
     return next(pages(data))
 
@@ -74,8 +74,10 @@ def pages(data: bytes) -> Iterator[Picture]:
         _open_heif()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of sizes and EXIF data; what matters is raised below
-            with _header:  # the size is judged by `_opened`: only the header is read here
+            warnings.simplefilter(
+                "ignore"
+            )  # Pillow warns of sizes and EXIF data; real errors are raised below.
+            with _header:  # Only the header is read here; `_opened` checks the size.
                 before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
                 try:
                     image = Image.open(io.BytesIO(data), formats=FORMATS)
@@ -123,19 +125,19 @@ def _opened(image: Any, count: int) -> Picture:
 
 
 _TURNS = {2: 0, 3: 3, 4: 1, 5: 5, 6: 4, 7: 6, 8: 2}
-"""EXIF orientation to what Pillow calls the transposition that undoes it."""
+"""Pillow's transposition that corrects each EXIF orientation."""
 
 
 def _exif(image: Any) -> tuple[int, datetime | None]:
-    """Return orientation (1-8) and date; EXIF data that cannot be read count as none."""
+    """Return orientation (1-8) and date; unreadable EXIF data are ignored."""
     try:
         exif = image.getexif()
-        told = exif.get_ifd(_EXIF_IFD).get(_ORIGINAL) or exif.get(_CHANGED) or ""
+        taken = exif.get_ifd(_EXIF_IFD).get(_ORIGINAL) or exif.get(_CHANGED) or ""
         orientation = exif.get(0x0112, 1)
     except Exception as error:
         logger.debug("EXIF data cannot be read: %s", error)
         return 1, None
-    found = _DATE.match(str(told))
+    found = _DATE.match(str(taken))
     try:
         date = datetime(*map(int, found.groups())) if found else None  # type: ignore[arg-type]
     except ValueError:
@@ -148,9 +150,9 @@ def _rgb(image: Any) -> Any:
     Image = _pillow()
     if image.mode.startswith(("I", "F")):
         values = np.asarray(image, dtype=np.float32)
-        low, high = (
-            (0.0, 65_535.0) if image.mode.startswith("I;16") else (float(values.min()), float(values.max()))
-        )
+        low, high = 0.0, 65_535.0
+        if not image.mode.startswith("I;16"):
+            low, high = float(values.min()), float(values.max())
         if image.mode == "I" and 0 <= low and high <= 65_535:
             low, high = 0.0, 65_535.0
         scaled = (values - low) * (255.0 / (high - low)) if high > low else np.zeros_like(values)
@@ -174,9 +176,9 @@ def jpeg(pixels: Pixels, longest: int = THUMBNAIL, quality: int = QUALITY) -> by
 
 
 def _open_heif() -> None:
-    """Have Pillow open HEIC as telephones write it; its own part for AVIF, in the same boxes, stays.
+    """Let Pillow open the HEIC pictures of telephones; Pillow itself opens AVIF, which uses the same boxes.
 
-    Pi-heif decodes alone. Pillow-heif brings an encoder under the GPL.
+    Pi-heif only decodes. Pillow-heif also contains an encoder under the GPL.
     """
     try:
         import pi_heif

@@ -1,4 +1,4 @@
-"""What may be promised of an answer before it is written."""
+"""Tell what an answer will have before it is written."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ragweave.models.chat import chat
 
 
 def marks_promised() -> bool:
-    """Say whether the sentences of answers get marks here: only a chat model can read what they rest on."""
+    """Return whether sentences of answers get marks, which needs a chat model to read the sources."""
     return chat("judge") is not None

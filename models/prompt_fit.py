@@ -1,7 +1,7 @@
-"""Cutting a prompt to what a model reads: the least relevant of its passages go first, the question stays.
+"""Cut a prompt to a size: the least relevant passages go first, the question stays.
 
-Text from outside stands in a prompt between a line `<<<` and a line `>>>`, as `prompts.quote` writes it.
-Passages of one message are in the order of their relevance, the best first.
+`prompts.quote` writes a passage between a line `<<<` and a line `>>>`. The passages of a message are in the
+order of their relevance, the best first.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from ragweave.models.text import clip
 
 OPENS, CLOSES = "<<<\n", "\n>>>"
 LEFT_OUT = "(left out: the prompt is full)"
-"""Stands in the place of a passage that is left out, so that the numbers of the others stay."""
+"""Replaces a passage that is left out, so that the other passages keep their numbers."""
 _QUOTED = re.compile(re.escape(OPENS) + r"(.*?)" + re.escape(CLOSES), re.S)
 _SHORTEST = 200
-"""Characters to which a passage is shortened at most."""
+"""Least characters of a shortened passage."""
 
 Messages = Sequence[tuple[str, str]]
 
 
 class Fitted(NamedTuple):
-    """A prompt that was cut, and what that took: passages left out and shortened, of how many."""
+    """A prompt that was cut, and the numbers of passages left out, shortened, and in all."""
 
     messages: Messages
     left: int
@@ -35,9 +35,9 @@ class _Passage:
     """A passage of a prompt.
 
     Attributes:
-        message: number of its message.
-        rank: how many passages stand before it in that message.
-        text: what is shown of it.
+        message: index of its message.
+        rank: number of passages before it in that message.
+        text: the text that the prompt shows.
     """
 
     def __init__(self, message: int, rank: int, text: str) -> None:
@@ -45,17 +45,17 @@ class _Passage:
 
 
 def fitted(messages: Messages, most: int) -> Fitted:
-    """Return messages of at most so many bytes in UTF-8, or as near to that as leaving passages out brings them.
+    """Cut messages to at most `most` bytes in UTF-8, as far as their passages allow.
 
-    First go the passages of the lowest rank, the oldest message first. The best one of each message stays;
-    where these alone are too long, the longest are shortened.
+    The least relevant passages are left out first, those of the oldest message before others. The best
+    passage of each message stays. If these are still too long, the longest ones are shortened.
     """
-    found = [
-        _Passage(n, rank, match[1])
-        for n, (_, text) in enumerate(messages)
-        for rank, match in enumerate(_QUOTED.finditer(text))
-    ]
-    over = sum(_bytes(text) for _, text in messages) - most
+    found: list[_Passage] = []
+    over = -most
+    for index, (_, text) in enumerate(messages):
+        over += _bytes(text)
+        for rank, match in enumerate(_QUOTED.finditer(text)):
+            found.append(_Passage(index, rank, match[1]))
     left = 0
     for passage in sorted(found, key=lambda p: (-p.rank, p.message)):
         saved = _bytes(passage.text) - _bytes(LEFT_OUT)
@@ -63,12 +63,16 @@ def fitted(messages: Messages, most: int) -> Fitted:
             over -= saved
             passage.text = LEFT_OUT
             left += 1
-    shortened = _shorten([p for p in found if p.text != LEFT_OUT], over)
+    kept: list[_Passage] = []
+    for passage in found:
+        if passage.text != LEFT_OUT:
+            kept.append(passage)
+    shortened = _shorten(kept, over)
     return Fitted(_with(messages, found), left, shortened, len(found))
 
 
 def _shorten(kept: Sequence[_Passage], over: int) -> int:
-    """Shorten the longest passages until so many bytes are saved; return how many were shortened."""
+    """Shorten the longest passages until `over` bytes are saved; return how many were shortened."""
     shortened = set[int]()
     while over > 0 and kept:
         longest = max(kept, key=lambda p: _bytes(p.text))
@@ -84,6 +88,7 @@ def _shorten(kept: Sequence[_Passage], over: int) -> int:
 
 
 def _with(messages: Messages, found: Sequence[_Passage]) -> Messages:
+    """Return the messages with the texts of the passages."""
     texts = iter(found)
 
     def text_of(_: re.Match[str]) -> str:

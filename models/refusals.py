@@ -1,4 +1,4 @@
-"""Why a value was refused, in words of ours in place of a validator's."""
+"""Explain in plain words why a validator refused a value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def why(error: Mapping[str, Any]) -> str:
-    """Return why a value was refused, as the end of a sentence that begins with its name.
+    """Return the reason of a refusal as the end of a sentence that begins with the name of the value.
 
     `error` is a row of `pydantic.ValidationError.errors()`.
     """

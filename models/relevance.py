@@ -1,12 +1,11 @@
-"""The small relevance evaluator: how well passages answer a question, in CPU milliseconds and without any key.
+"""Score how well passages answer a question, in CPU milliseconds and without a key.
 
-It reads the words of a passage, and takes how near its vector is to the question from the library, whose
-encoder made
-it: nothing is embedded for it. Two scores are given, because they serve two ends. `order` compares the
-candidates of one question and ranks them; it means nothing across questions. `floor` is absolute: calibrated
-to [-1, 1] with 0 undecided, it carries CRAG's verdict (section 4.3) and the choice of strips. Both are stated
-sums of a few features. The weights belong to a kind of encoder, and only the scale of `floor` is fitted:
-fitted weights do not carry over to another library. docs/results.md has the figures.
+The evaluator reads the words of a passage and the similarity of its stored vector to the question, so it
+embeds nothing. It gives two scores. `order` ranks the candidates of one question and cannot be compared
+across questions. `floor` is absolute and calibrated to [-1, 1], with 0 as undecided; CRAG's verdict (section
+4.3) and the choice of strips use it. Both are sums of a few features with fixed weights for each kind of
+encoder, because fitted weights do not carry over to another library. Only the scale of `floor` is fitted.
+docs/results.md has the figures.
 """
 
 from __future__ import annotations
@@ -35,22 +34,22 @@ LOWER = -0.9
 """CRAG's lower threshold for `floor`: every candidate below it makes the verdict `incorrect`."""
 
 HEAD = Path(__file__).parent / "heads" / "relevance.json"
-"""The scales of `floor` that ship, and where they came from."""
+"""The scales of `floor` that ship with the package, and their origin."""
 
 EncoderKind = Literal["static", "transformer"]
-"""Averages of word vectors, or a network that reads the words together; what a server encodes with is the latter."""
+"""`static` averages word vectors; `transformer` reads the words together, as encoders of servers do."""
 
 
 @dataclass(frozen=True)
 class VectorWeights:
-    """What vectors count beside words (docs/results.md)."""
+    """Weights of vectors in addition to words (docs/results.md)."""
 
     dense: float
-    """Of cosines beside BM25, both standardised, where candidates are chosen."""
+    """Weight of cosines against BM25, both standardised, in the choice of candidates."""
     order: float
-    """Of nearness beside the evidence in `order`, both standardised."""
+    """Weight of similarity against the evidence in `order`, both standardised."""
     floor: float
-    """Of nearness, in standard deviations, in `floor`."""
+    """Weight of similarity, in standard deviations, in `floor`."""
 
 
 WEIGHTS: dict[EncoderKind, VectorWeights] = {
@@ -59,21 +58,26 @@ WEIGHTS: dict[EncoderKind, VectorWeights] = {
 }
 
 EVIDENCE = {
-    "coverage": 0.5, "best_sentence": 0.5, "bigrams": 0.5, "rarest": 0.25, "title_named": 0.25, "title_phrase": 0.25,
-}  # fmt: skip
-"""VectorWeights of the evidence sum behind both scores. Titles weigh little: in many a library they are file names."""
+    "coverage": 0.5,
+    "best_sentence": 0.5,
+    "bigrams": 0.5,
+    "rarest": 0.25,
+    "title_named": 0.25,
+    "title_phrase": 0.25,
+}
+"""Weights of the evidence sum in both scores. Titles weigh little, because many are only file names."""
 
 STANDING = 0.5
-"""Weight of how far a passage stands above the other candidates, in `floor`."""
+"""Weight in `floor` of a passage's lead over the other candidates."""
 
 NAMED = 0.5
-"""Weight in `order` of being named by a candidate that is near to the question, beside the evidence; standardised."""
+"""Weight in `order` if a candidate that is similar to the question names the passage; standardised."""
 
 NAMED_FLOOR = 0.25
-"""Weight of the same in `floor`, as it is: a passage of a second hop can be told by it alone."""
+"""The same weight in `floor`, not standardised: it can be the only sign of a second-hop passage."""
 
 PRIOR = 2.0
-"""How many typical candidates the others are averaged with, so that one passage alone can be judged."""
+"""Number of typical candidates in the average of the others, so that a single passage can be judged."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,14 @@ class Scores:
     """Scores of n passages."""
 
     order: Matrix
-    """(n,), higher is better among these passages."""
+    """Shape (n,); higher is better among these passages."""
     floor: Matrix
-    """(n,), absolute relevance in [-1, 1]."""
+    """Shape (n,); absolute relevance in [-1, 1]."""
 
 
 @dataclass(frozen=True)
 class RelevanceHead:
-    """The weights for a kind of encoder, and the scale of `floor`."""
+    """Weights for a kind of encoder, and the scale of `floor`."""
 
     weights: VectorWeights
     typical: float
@@ -123,7 +127,7 @@ def words(own: Matrix) -> Matrix:
 
 
 def evidence(seen: Looked, given: VectorWeights) -> Matrix:
-    """Return what `floor` is scaled from: words, nearness, and being named by another candidate, (n,)."""
+    """Return the unscaled `floor`: words, similarity, and being named by another candidate, (n,)."""
     return np.asarray(_own_evidence(seen.own, given) + NAMED_FLOOR * seen.named_by)
 
 
@@ -150,45 +154,56 @@ def weights() -> VectorWeights:
 def score(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()) -> Scores:
     """Score passages against one question. CPU work: async callers use `asyncio.to_thread`.
 
-    Without any content word in the question every floor is 0; the passages may be empty.
+    If the question has no content word, every floor is 0. There may be no passages.
 
     Args:
-        question: what is asked.
+        question: the question.
         passages: the candidates.
-        idf: what a term weighs.
-        near: how near each passage's vector is to the question's, in standard deviations above the passages
-            of the library; none tells nothing of any.
+        idf: returns the weight of a term.
+        near: similarity of each passage's vector to the question, in standard deviations above the passages
+            of the library; empty if it is not known.
     """
     return scorer(question, passages, idf, near)([range(len(passages))])[0]
 
 
 def floors(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()) -> Matrix:
-    """Return the absolute relevance of passages, (n,) in [-1, 1], each as if no other named it."""
-    return head().alone(*look_alone(question, passages, idf, near)) if passages else np.zeros(0)
+    """Return the absolute relevance of passages, (n,) in [-1, 1], as if none named another."""
+    if not passages:
+        return np.zeros(0)
+    own, blank = look_alone(question, passages, idf, near)
+    return head().alone(own, blank)
 
 
 def scorer(
     question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()
 ) -> Callable[[Sequence[Sequence[int]]], list[Scores]]:
-    """Read passages once; return what scores pools of them, by their places, each as the candidates of one question."""
+    """Read passages once; return a function that scores pools of them, given as lists of their indices.
+
+    Each pool is scored as the candidates of one question.
+    """
     seen = look(question, passages, idf, near) if passages else None
 
-    def scored(pools: Sequence[Sequence[int]]) -> list[Scores]:
-        nothing = Scores(np.zeros(0), np.zeros(0))
-        return [head().scores(seen.of(places)) if seen and len(places) else nothing for places in pools]
+    def score_pools(pools: Sequence[Sequence[int]]) -> list[Scores]:
+        out: list[Scores] = []
+        for places in pools:
+            if seen and len(places):
+                out.append(head().scores(seen.of(places)))
+            else:
+                out.append(Scores(np.zeros(0), np.zeros(0)))
+        return out
 
-    return scored
+    return score_pools
 
 
 embed = Remembering(lambda texts: encoder("wordllama").texts(texts), 30_000)
-"""The embedded encoder, by which quotes compare sentences."""
+"""The embedded encoder, with which quotes compare sentences."""
 
 
 def head(kind: EncoderKind | None = None, path: Path = HEAD) -> RelevanceHead:
-    """Load the scale of a kind of encoder, that which is set if none is given.
+    """Load the scale of a kind of encoder, by default the one in the settings.
 
     Raises:
-        WeightsError: the file is missing or broken.
+        WeightsError: if the file is missing or broken.
     """
     return _head(kind or kind_of(model_settings().embed), path)
 

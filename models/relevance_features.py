@@ -1,9 +1,9 @@
-"""What the small relevance evaluator looks at.
+"""Compute the features of the small relevance evaluator.
 
-Each feature says how much of the question a passage carries by exact stems, or how near it is by its stored
-vector. Added is which passage names which: multi-hop evidence is often recognised only by the candidate that
-names it. Lengths
-are left out on purpose: in fitted models they learn how a data set was made.
+Each feature measures how much of the question a passage contains by exact stems, or how similar its stored
+vector is. The features also record which passage names which, because often only the candidate that names it
+shows that a passage is multi-hop evidence. Lengths are left out on purpose: in fitted models they learn how a
+data set was made.
 """
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ from numpy.typing import NDArray
 from ragweave.models.relevance_reading import LEAST, Asked, Idf, Matrix, Passage, Read, ask, read
 
 OWN = ("coverage", "best_sentence", "bigrams", "rarest", "title_named", "title_phrase", "near")
-"""Features of a passage by itself, all in [0, 1] but `near`, which counts standard deviations (`deviations`)."""
+"""Features of one passage; all are in [0, 1] but `near`, which is in standard deviations (`deviations`)."""
 
 LEADS = 0.05
-"""What a standard deviation of nearness adds to how well a passage leads to those that it names."""
+"""Weight of a standard deviation of similarity in how well a passage leads to those that it names."""
 
 FEW = 50
-"""Passages of a library at which nearness counts half: among a few each is near or far by chance."""
+"""Passages of a library at which similarity counts half: among a few it is mostly chance."""
 
 
 @dataclass(frozen=True)
 class Looked:
-    """What was seen of n passages for one question."""
+    """The features of n passages for one question."""
 
     own: Matrix
-    """(n, len(OWN)), features of each by itself."""
+    """Shape (n, len(OWN)); the features of each passage."""
     names: NDArray[np.bool_]
-    """(n, n), whether the second holds the title of the first."""
+    """Shape (n, n); whether the second passage holds the title of the first."""
     blank: bool
-    """The question has no content word, so that nothing but the vectors says anything."""
+    """Whether the question has no content word, so that only the vectors carry information."""
 
     def of(self, places: Sequence[int]) -> Looked:
-        """Return what was seen of some of the passages, as if the others were no candidates."""
+        """Return the features of some passages, as if the others were no candidates."""
         return Looked(self.own[[*places]], self.names[places][:, places], self.blank)
 
     @property
     def named_by(self) -> Matrix:
-        """(n,), how near to the question the best of the other candidates is that names a passage; 0 for none."""
-        column = {name: self.own[:, i] for i, name in enumerate(OWN)}
+        """Shape (n,); the relevance of the best other candidate that names a passage, 0 if none does."""
+        column = dict(zip(OWN, self.own.T, strict=True))
         leads = np.clip(column["coverage"] + 0.5 * column["title_named"] + LEADS * column["near"], 0.0, None)
         return np.asarray((self.names * leads).max(axis=1, initial=0.0))
 
 
 def look(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()) -> Looked:
-    """Read passages, at least one, with the question in mind; weights of terms below LEAST count as that."""
+    """Return the features of one or more passages; term weights below LEAST are raised to LEAST."""
     rows, asked, weigh = _read(question, passages, idf)
     return Looked(_own(asked, rows, weigh, near), _names(rows), not asked.terms)
 
@@ -58,16 +58,16 @@ def look(question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[fl
 def look_alone(
     question: str, passages: Sequence[Passage], idf: Idf, near: Sequence[float] = ()
 ) -> tuple[Matrix, bool]:
-    """Return the features of passages by themselves, as `look` does, and whether the question is blank."""
+    """Return the features of each passage, as `look` does, and whether the question is blank."""
     rows, asked, weigh = _read(question, passages, idf)
     return _own(asked, rows, weigh, near), not asked.terms
 
 
 def deviations(cosines: Matrix, library: Matrix) -> Matrix:
-    """Return how far cosines lie above those of a library's passages, in their standard deviations, (n,).
+    """Return by how many standard deviations cosines exceed those of a library's passages, (n,).
 
-    `library` has the cosines of a sample of them to the same question, (m,). Encoders differ in the cosines
-    that they give to strangers, and questions do; deviations compare.
+    `library` holds the cosines of a sample of passages to the same question, (m,). The cosines of unrelated
+    texts differ between encoders and between questions; deviations can be compared.
     """
     spread = float(library.std()) if len(library) else 0.0
     if spread < 1e-6:
@@ -84,38 +84,53 @@ def _read(question: str, passages: Sequence[Passage], idf: Idf) -> tuple[list[Re
 
 def _own(asked: Asked, rows: Sequence[Read], weigh: Idf, near: Sequence[float]) -> Matrix:
     """Return the features of each passage by itself, (n, len(OWN))."""
-    has = np.array([[t in r.have for t in asked.terms] for r in rows], dtype=np.float64).reshape(
-        len(rows), -1
-    )
+    table: list[list[bool]] = []
+    for row in rows:
+        table.append([term in row.have for term in asked.terms])
+    has = np.array(table, dtype=np.float64).reshape(len(rows), -1)
     rarest = (has * asked.weights).max(axis=1, initial=0.0) / asked.weights.max(initial=LEAST)
     covered = np.asarray(has @ asked.weights / (asked.weights.sum() or 1.0))
-    said = np.array([_said(r, asked, weigh, c) for r, c in zip(rows, covered.tolist(), strict=True)])
-    nearness = np.zeros(len(rows)) if len(near) == 0 else np.asarray(near, dtype=np.float64)
-    return np.column_stack([covered, said[:, :2], rarest, said[:, 2:], nearness])
+    others: list[tuple[float, float, float, float]] = []
+    for row, coverage in zip(rows, covered.tolist(), strict=True):
+        others.append(_word_features(row, asked, weigh, coverage))
+    columns = np.array(others)
+    similarity = np.zeros(len(rows)) if len(near) == 0 else np.asarray(near, dtype=np.float64)
+    return np.column_stack([covered, columns[:, :2], rarest, columns[:, 2:], similarity])
 
 
-def _said(r: Read, asked: Asked, weigh: Idf, coverage: float) -> tuple[float, float, float, float]:
+def _word_features(r: Read, asked: Asked, weigh: Idf, coverage: float) -> tuple[float, float, float, float]:
     """Return `best_sentence`, `bigrams`, `title_named` and `title_phrase` of one passage."""
     weights, pairs = asked.weight, asked.pairs
-    titled = [t for t in r.title if t in weights]
-    shares = [sum(weights[t] for t in titled)] * r.count
+    titled = list(filter(weights.__contains__, r.title))
+    shares = [sum(map(weights.__getitem__, titled))] * r.count
     for term, weight in weights.items():
         if term not in titled:
             for n in r.holding.get(term, ()):
                 shares[n] += weight
-    joined = sum(w for p, w in pairs.items() if r.joins(p)) / asked.paired if pairs else coverage
+    joined = sum(map(pairs.__getitem__, filter(r.joins, pairs))) / asked.paired if pairs else coverage
     named = sum(map(weigh, titled)) / sum(map(weigh, r.title)) if titled else 0.0
     return max(shares) / asked.total, joined, named, float(bool(r.title) and r.phrase in asked.flat)
 
 
 def _names(read: Sequence[Read]) -> NDArray[np.bool_]:
-    # Passages of one document have one title: each is looked for once.
-    first = {r.phrase: r for r in read}
-    which = [*map({phrase: n for n, phrase in enumerate(first)}.__getitem__, (r.phrase for r in read))]
-    # Only a passage that has every word of a title can hold it as a phrase.
-    titled = [(set(r.title), phrase) for phrase, r in first.items()]
-    held = np.array([[bool(t) and t <= s.have and phrase in s.flat for s in read] for t, phrase in titled])
-    return np.asarray(held[which] & np.not_equal.outer(which, which))
+    """Return whether the second of two passages holds the title of the first, (n, n)."""
+    # Passages of one document share a title, so each title is searched once.
+    numbers: dict[str, int] = {}
+    which: list[int] = []
+    held: list[list[bool]] = []
+    for row in read:
+        if row.phrase not in numbers:
+            numbers[row.phrase] = len(numbers)
+            held.append(_held_by(set(row.title), row.phrase, read))
+        which.append(numbers[row.phrase])
+    return np.asarray(np.array(held)[which] & np.not_equal.outer(which, which))
+
+
+def _held_by(words: set[str], phrase: str, read: Sequence[Read]) -> list[bool]:
+    """Return for each passage whether it holds a title as a phrase; the words are a quick first test."""
+    if not words:
+        return [False] * len(read)
+    return [words <= row.have and phrase in row.flat for row in read]
 
 
 def standardise(x: Matrix) -> Matrix:

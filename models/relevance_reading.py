@@ -1,4 +1,4 @@
-"""What the relevance evaluator reads: a passage and a question, taken apart."""
+"""Split a passage and a question into stems and sentences for the relevance evaluator."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,61 +15,64 @@ from numpy.typing import NDArray
 from ragweave.models import tables, text
 
 Idf = Callable[[str], float]
-"""Inverse document frequency of a stemmed term, as `ragweave.models.text.terms` makes them."""
+"""Returns the inverse document frequency of a stemmed term (`ragweave.models.text.terms`)."""
 
 Matrix = NDArray[np.float64]
 
 LIMIT = 12_000
-"""Characters of a passage that are read; a longer one is judged by its beginning."""
+"""Most characters of a passage that are read."""
 
 LEAST = 0.1
-"""The least that a term weighs."""
+"""The least weight of a term."""
 
 FUNCTION_HAN = re.compile("[的了吗呢吧么谁哪什几怎是在和与及有我你他她它这那何]|多少")
-"""Chinese function characters: a character pair with one of them is no content."""
+"""Chinese function characters; a pair of characters with one of them carries no content."""
 _BRACKETS = re.compile(r"\s*[(（][^)）]*[)）]")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What is scored: a text and the title of the document it stands in."""
+    """A text to score, and the title of its document."""
 
     title: str
     text: str
     item: str = ""
-    """Id of the item of a library whose vector tells how near it is to a question."""
+    """Id of the library item whose vector gives the similarity to a question."""
 
 
 @dataclass
 class Read:
-    """One passage, taken apart."""
+    """The stems and sentences of one passage."""
 
     title: list[str]
     have: set[str]
     content: list[str]
     """The stems of the text that carry content, in order."""
     holding: dict[str, list[int]]
-    """The sentences that hold each stem, by their number."""
+    """The indices of the sentences that hold each stem."""
     count: int
-    """How many sentences there are, at least one."""
+    """The number of sentences, at least one."""
     phrase: str
     flat: str
 
     def joins(self, pair: tuple[str, str]) -> bool:
-        """Tell whether the second of two stems follows the first in the text, or the stem that follows it."""
+        """Return whether the second of two stems follows the first in the text, with at most one between."""
         first, second = pair
         if first not in self.holding or second not in self.holding:
             return False
-        return any(t == first and second in self.content[n + 1 : n + 3] for n, t in enumerate(self.content))
+        for index, stem in enumerate(self.content):
+            if stem == first and second in self.content[index + 1 : index + 3]:
+                return True
+        return False
 
 
 def _flat(words: Sequence[str]) -> str:
-    """Join words so that a phrase can be looked up as a substring that starts and ends at word ends."""
+    """Join words so that a phrase is a substring that starts and ends at word boundaries."""
     return f" {' '.join(words)} "
 
 
 def read(p: Passage) -> Read:
-    """Take a passage apart; the last ones are kept, because each step of a question reads them again."""
+    """Split a passage; the last ones are cached, because each step of a question reads them again."""
     return _taken_apart(p.title, p.text)
 
 
@@ -78,18 +81,21 @@ def _taken_apart(title: str, of: str) -> Read:
     bare = _BRACKETS.sub("", title).strip() or title
     body = of[:LIMIT]
     cut = tables.statements(body) or [body]
-    by_sentence = [text.words(s) for s in cut]
-    stems = [[*map(text.stem, ws)] for ws in by_sentence]
-    body_words = [*chain.from_iterable(by_sentence)]
-    title_words = text.words(title)
+    body_words: list[str] = []
+    content: list[str] = []
     holding: defaultdict[str, list[int]] = defaultdict(list)
-    for n, sentence in enumerate(stems):
-        for stem in set(sentence):
-            holding[stem].append(n)
+    for index, sentence in enumerate(cut):
+        words = text.words(sentence)
+        body_words += words
+        stems = [*map(text.stem, words)]
+        content += _without_stop_words(stems)
+        for stem in set(stems):
+            holding[stem].append(index)
+    title_words = text.words(title)
     return Read(
         title=text.content_terms(bare),
         have={*map(text.stem, title_words), *holding},
-        content=[t for t in chain.from_iterable(stems) if t not in text.STOP],
+        content=content,
         holding=holding,
         count=len(cut),
         phrase=_flat(text.words(bare)),
@@ -97,9 +103,13 @@ def _taken_apart(title: str, of: str) -> Read:
     )
 
 
+def _without_stop_words(stems: Sequence[str]) -> list[str]:
+    return [stem for stem in stems if stem not in text.STOP]
+
+
 @dataclass
 class Asked:
-    """The question, taken apart: its stems and pairs of neighbours with their weights, and what these sum up to."""
+    """The stems of a question and its pairs of neighbouring stems, with their weights and sums."""
 
     weight: dict[str, float]
     weights: Matrix
@@ -121,19 +131,22 @@ def title_terms(p: Passage) -> list[str]:
 
 def content_stems(of: str) -> list[str]:
     """Return the stems of the words that carry content, each once, in order of appearance."""
-    carrying = (w for w in text.words(of) if w not in text.STOP and not FUNCTION_HAN.search(w))
-    return [*dict.fromkeys(map(text.stem, carrying))]
+    found: dict[str, None] = {}
+    for word in text.words(of):
+        if word not in text.STOP and not FUNCTION_HAN.search(word):
+            found.setdefault(text.stem(word))
+    return list(found)
 
 
 def ask(question: str, idf: Idf) -> Asked:
-    """Take a question apart."""
+    """Split a question into weighted stems and pairs."""
     terms = content_stems(question)
     weights = np.array([idf(t) for t in terms])
-    unspaced = np.array([bool(text.UNSPACED_LETTER.match(t)) for t in terms], dtype=bool)
+    unspaced = np.array([bool(text.UNSPACED_LETTER.match(term)) for term in terms], dtype=bool)
     if unspaced.any():
-        # Pairs that straddle two words are in no text; their high idf must not decide.
+        # Character pairs across two words occur in no text, so their high idf must not decide.
         weights[unspaced] = np.minimum(weights[unspaced], np.median(weights[unspaced]))
-    content = [t for t in text.terms(question) if t not in text.STOP]
+    content = _without_stop_words(text.terms(question))
     pairs = {(a, b): idf(a) + idf(b) for a, b in pairwise(content)}
     weight = dict(zip(terms, weights.tolist(), strict=True))
     flat = _flat(text.words(question))

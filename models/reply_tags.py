@@ -1,4 +1,4 @@
-"""Tags in the replies of models, read by their shape and the words of their names."""
+"""Recognise tags in the replies of models by their shape and the words of their names."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TAG = re.compile(
 BEGUN = re.compile(
     r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]{0,200}|``+)\Z"
 )
-"""What may become a tag or code with the text that follows."""
+"""The beginning of a tag or of code, which the text that follows may complete."""
 LONGEST_TAG = 120
-"""Characters of a tag at most, or of the name of a channel with what ends it."""
+"""Most characters of a tag, or of the name of a channel with its end mark."""
 LONGEST_CODE = 202
-"""Characters of code within a line at most, with its two backticks."""
+"""Most characters of code within a line, with its two backticks."""
 _THINKS = re.compile(
     r"think|thought|reason|reflect|anal[iy][sz]|scratch|monolog|deliberat|ponder|contemplat|cogit|ruminat"
     r"|introspect|rationale|brainstorm|\bcot\b|chain|\binner\b|\bplan(?:ning)?\b"
@@ -35,9 +35,9 @@ ANSWERS = re.compile(
     re.I,
 )
 _HTML = frozenset(
-    """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i img ins
-    kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th thead title
-    tr tt u ul var cite source ref doc document citation reference""".split()
+    """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i
+    img ins kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th
+    thead title tr tt u ul var cite source ref doc document citation reference""".split()
 )
 _TOKENS = re.compile(
     r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
@@ -46,7 +46,7 @@ _TOKENS = re.compile(
 _SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT"})
 _SQUARE_THOUGHT = re.compile(r"(?:\w+ )?(?:think\w*|thoughts?|reason\w*|reflect\w*|analysis|scratchpad)")
 _TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "turn"})
-"""Tokens behind which the name of a role stands."""
+"""Tokens that the name of a role follows."""
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
 OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
 OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
@@ -55,14 +55,17 @@ _NOUNS_OF_TURNS = frozenset({"text", "sentence", "header", "turn", "box", "of"})
 _WORDS = tuple(
     "think thought reason reflect scratch denk gedank überleg pensé pensa pense razon ragion 思 推理 考え".split()
 )
-"""How the names of thoughts begin."""
+"""Beginnings of the names of thoughts."""
 _THOUGHT = rf"(?:{'|'.join(_WORDS)})\w{{0,12}}"
 _ANSWER = r"(?:answer|response|reply|antwort|respuesta|réponse|risposta|ответ|答案|回答)"
 _LABEL = r"[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|[*_]{2})?"
 
 
 class Phrase(NamedTuple):
-    """What opens a thought at the head of a reply, what closes it, and whether it is text if nothing does."""
+    """A phrase that opens a thought at the head of a reply, and the pattern that closes the thought.
+
+    If nothing closes it, the thought counts as text if `stays`.
+    """
 
     opens: re.Pattern[str]
     until: re.Pattern[str]
@@ -99,20 +102,24 @@ PHRASES = (
 
 
 def may_open(text: str) -> bool:
-    """Tell whether a head of a reply may become the opening of a thought with the text that follows."""
+    """Return whether the text that follows may complete the head of a reply to the opening of a thought."""
     head = text.lstrip().replace("’", "'").lower()
-    if any(phrase.startswith(head) for phrase in OPENINGS):
-        return True
+    for phrase in OPENINGS:
+        if phrase.startswith(head):
+            return True
     if head.startswith("<details"):
         return "</summary>" not in head and len(head) < 240
     if "\n" in head or len(head) > 60:
         return False
     rest = head.lstrip("#*_` \t").removeprefix("my ")
-    return any(word.startswith(rest) or rest.startswith(word) for word in ("my ", *_WORDS))
+    for word in ("my ", *_WORDS):
+        if word.startswith(rest) or rest.startswith(word):
+            return True
+    return False
 
 
 OPENINGS = ("<details", "analysis", "here is my thought process:", "here's my thought process:")
-"""Words in the place of tags: of Granite, and of harmony if a server has dropped its special tokens."""
+"""Words instead of tags: Granite writes them, and harmony if the server dropped its special tokens."""
 _CHANNEL = re.compile(r"\s{0,8}(?=\S)(?P<name>\w{1,40})?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
 _ROLE = re.compile(r"\s{0,8}(?P<role>\w{1,40})(?=\W)")
 THOUGHT_LINES = ("thought\n", "thoughts\n", "thinking\n", "analysis\n")
@@ -120,7 +127,7 @@ FORMS = {"channel": _CHANNEL, "role": _ROLE, "thought": re.compile(rf"\s*(?:{'|'
 
 
 class Tag(NamedTuple):
-    """A tag: what it is for, its name, and whether it closes."""
+    """A tag: its kind, its name, and whether it closes."""
 
     kind: Kind
     name: str
@@ -134,36 +141,63 @@ def tag_of(found: re.Match[str]) -> Tag:
     words = re.findall(r"[^\W_\d]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
     lower = name.lower().replace(" ", "_")
     closes = bool(found["slash"] or found["close"] or found["shut"] or found["tail"])
-    closes = closes or re.match(r"(?:end|close|stop)" + (r"\w" if piped else "_"), lower) is not None
-    spaced = " ".join(words)
+    if not closes:
+        closes = re.match(r"(?:end|close|stop)" + (r"\w" if piped else "_"), lower) is not None
     if found["square"]:
-        plain = spaced if name.isupper() or name.islower() else ""
-        kind: Kind = "thought" if _SQUARE_THOUGHT.fullmatch(plain) else "text"
-        return Tag("special" if name in _SQUARE_TOKENS else kind, lower, closes)
+        return Tag(_kind_of_square(name, words), lower, closes)
+    kind = _kind_by_name(lower, closes, bool(piped), words)
+    if kind:
+        return Tag(kind, lower, closes or kind == "end")
+    kind = _kind_by_words(lower, bool(piped), words)
+    if kind == "thought" and found["alone"]:
+        return Tag("special", lower, closes)  # An empty thought.
+    if kind == "special":
+        return Tag(kind, lower, closes)
+    return Tag(kind, _core(words), closes)
+
+
+def _kind_of_square(name: str, words: list[str]) -> Kind:
+    """Return the kind of a tag in square brackets."""
+    if name in _SQUARE_TOKENS:
+        return "special"
+    one_case = name.isupper() or name.islower()
+    return "thought" if one_case and _SQUARE_THOUGHT.fullmatch(" ".join(words)) else "text"
+
+
+def _kind_by_name(lower: str, closes: bool, piped: bool, words: list[str]) -> Kind | None:
+    """Return the kind of a tag with a well-known name, or None."""
     if piped and lower in OURS | OTHERS:
-        return Tag("role", lower, closes)
+        return "role"
     if "channel" in words:
-        return Tag("channel", lower, closes)
+        return "channel"
     if lower in _TURNS:
-        return Tag("turn", lower, closes)
+        return "turn"
     if _ENDS.match(lower) or (lower == "s" and closes):
-        return Tag("end", lower, True)
+        return "end"
     if lower in _HTML:
-        return Tag("text", lower, closes)
+        return "text"
+    return None
+
+
+def _kind_by_words(
+    lower: str, piped: bool, words: list[str]
+) -> Literal["thought", "answer", "special", "unknown"]:
+    """Return the kind of a tag by the words of its name."""
+    spaced = " ".join(words)
     if _THINKS.search(spaced):
-        if found["alone"]:
-            return Tag("special", lower, closes)  # a thought that is empty
-        return Tag("thought", _core(words), closes)
+        return "thought"
     if ANSWERS.search(spaced):
-        return Tag("answer", _core(words), closes)
+        return "answer"
     if _TOKENS.fullmatch(lower):
-        return Tag("special", lower, closes)
+        return "special"
     paired = len(words) > 1 and words[0] in ("begin", "start", "end") and words[-1] not in _NOUNS_OF_TURNS
-    if piped and not paired:
-        return Tag("special", lower, closes)
-    return Tag("unknown", _core(words), closes)
+    return "special" if piped and not paired else "unknown"
 
 
 def _core(words: list[str]) -> str:
-    """Return the name without the words that say which of a pair it is."""
-    return "_".join(w for w in words if w not in ("begin", "start", "end", "close", "of")) or "_".join(words)
+    """Return the name without the words for the beginning or the end of a pair."""
+    kept: list[str] = []
+    for word in words:
+        if word not in ("begin", "start", "end", "close", "of"):
+            kept.append(word)
+    return "_".join(kept or words)

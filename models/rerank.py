@@ -97,9 +97,8 @@ class PairReranker:
             return np.zeros(0)
         try:
             with self._lock:
-                found = np.asarray(
-                    list(self._predict(question, [readable(p) for p in passages])), dtype=np.float64
-                )
+                predicted = list(self._predict(question, list(map(readable, passages))))
+                found = np.asarray(predicted, dtype=np.float64)
         except Exception as exc:
             raise ModelError(
                 f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY
@@ -115,7 +114,7 @@ _REMEDY = "check RAGWEAVE_RERANK, or unset it to use the shipped relevance head"
 
 
 def readable(passage: Passage) -> str:
-    """Return what a cross-encoder reads of a passage: its title, then its text."""
+    """Return the input of a cross-encoder for a passage: its title, then its text."""
     body = passage.text[:CHARACTERS]
     return f"{passage.title}\n{body}" if passage.title else body
 
@@ -142,7 +141,7 @@ def _hf(model: str, settings: ModelSettings) -> Reranker:
 
     def predict(question: str, texts: list[str]) -> Any:
         logits = reader.read([question] * len(texts), texts)
-        # Two labels: how much more relevant than not.
+        # With two labels the score is the difference of relevant and irrelevant.
         return logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
 
     return PairReranker(name, predict)
@@ -179,7 +178,7 @@ class ServedReranker:
 
     def _post(self, body: dict[str, Any]) -> Any:
         try:
-            # No redirects: a key and a person's own text go to the configured address and nowhere else.
+            # No redirects: the key and the user's text must only reach the configured address.
             with httpx.Client(timeout=self._timeout, follow_redirects=False) as client:
                 reply = client.post(self._url, json=body, headers=self._headers)
                 reply.raise_for_status()
@@ -193,7 +192,9 @@ class ServedReranker:
     def _read(self, reply: Any, count: int) -> Floats:
         rows = reply.get("results") if isinstance(reply, dict) else None
         found = np.full(count, np.nan)
-        for row in [r for r in rows if isinstance(r, dict)] if isinstance(rows, list) else []:
+        for row in rows if isinstance(rows, list) else ():
+            if not isinstance(row, dict):
+                continue
             at, score = row.get("index"), row.get("relevance_score")
             numeric = isinstance(score, int | float) and not isinstance(score, bool) and np.isfinite(score)
             if isinstance(at, int) and 0 <= at < count and numeric:

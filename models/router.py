@@ -1,10 +1,11 @@
-"""The small router: which corpus and granularity can answer a question (UniversalRAG, section 3.2).
+"""Choose the corpus and granularity that can answer a question (UniversalRAG, section 3.2).
 
-Two kernel machines, one of labelled questions of public data sets and one of template questions, and a gate
-between them. The first is right about questions of data sets that it knows and sure about all others; the
-second carries over. The gate weighs them by how near the question lies to each one's questions, so that an
-unknown one gets a humble answer. It ships with the package and needs numpy alone; `ragweave train router`
-reproduces its weights. Figures are in docs/results.md.
+The router has two kernel machines and a gate. The first machine was fitted to labelled questions of public
+data sets, the second to template questions. The first is accurate for the data sets that it knows but
+overconfident about other questions; the second generalises better. The gate weighs them by the similarity of
+the question to each machine's questions, so that an unusual question gets a low confidence. The router ships
+with the package and needs only numpy. `ragweave train router` reproduces its weights. Figures are in
+docs/results.md.
 """
 
 from __future__ import annotations
@@ -26,30 +27,35 @@ HEAD = Path(__file__).parent / "heads" / "router.npz"
 """The weights that ship."""
 
 SECOND_BELOW = 0.8
-"""Confidence under which the second-best corpus is searched too: questions of foreign build then search at most 1.25
-corpora on average, and a higher one within that finds no more (`ragweave eval router
---data evals/router_probe.jsonl --curve`)."""
+"""Confidence under which the second-best corpus is searched too.
+
+Unfamiliar questions then search at most 1.25 corpora on average. A higher threshold within that limit finds
+no more (`ragweave eval router --data evals/router_probe.jsonl --curve`).
+"""
 
 
 SHARES = {"words": 1.0, "skeleton": 1.0, "pieces": 1.0, "form": 0.25, "vector": 1.0}
-"""How much the likeness of each kind counts."""
+"""Weight of each kind of similarity."""
 SHARP_PUBLIC, SHARP_WRITTEN = 16.0, 10.0
-"""What the margins of each machine are multiplied with before the softmax: as the gate finds the two likeliest."""
+"""Factors of the margins of each machine before the softmax."""
 NEAREST = (1, 5, 20)
-"""The gate looks at the mean likeness of so many nearest questions."""
+"""Numbers of nearest questions whose mean similarity the gate reads."""
 
 Array = NDArray[np.floating[Any]]
 Likeness = Mapping[str, Array]
-"""For each of `SHARES`, cosines (questions, questions of the head)."""
+"""Cosines (questions, questions of the head) for each kind in `SHARES`."""
 
 
 def joined(likeness: Likeness) -> Array:
-    """Return the mean likeness, weighted by the shares."""
-    return np.asarray(sum(share * likeness[name] for name, share in SHARES.items()) / sum(SHARES.values()))
+    """Return the mean similarity, weighted by the shares."""
+    total: Array | float = 0.0
+    for name, share in SHARES.items():
+        total = total + share * likeness[name]
+    return np.asarray(total / sum(SHARES.values()))
 
 
 def kernel(joint: Array) -> Array:
-    """Return the cubic kernel of a joint likeness, 1 for the same question."""
+    """Return the cubic kernel of a joint similarity; it is 1 for the same question."""
     return np.asarray((1 + joint) ** 3 / 8)
 
 
@@ -60,15 +66,18 @@ def softmax(scores: Array) -> Array:
 
 
 def gate_features(near: Sequence[Array], written: Array, of_public: Array, of_written: Array) -> Array:
-    """Return what the gate reads, shape (questions, features).
+    """Return the features of the gate, shape (questions, features).
 
     Args:
-        near: likenesses with the public questions, each (questions, public).
-        written: joint likeness with the template questions.
+        near: similarities to the public questions, each (questions, public).
+        written: joint similarity to the template questions.
         of_public: margins of the machine of public questions, (questions, labels).
-        of_written: those of the machine of templates.
+        of_written: margins of the machine of templates.
     """
-    columns = [_nearest(of, n) for of in near for n in NEAREST] + [_nearest(written, NEAREST[1])]
+    columns: list[Array] = []
+    for similarity in near:
+        columns += [_nearest(similarity, count) for count in NEAREST]
+    columns.append(_nearest(written, NEAREST[1]))
     p, q = softmax(SHARP_WRITTEN * of_public), softmax(SHARP_WRITTEN * of_written)
     for of in (p, q):
         columns += [*np.sort(of, axis=1)[:, -2:].T]
@@ -83,59 +92,62 @@ def _nearest(likeness: Array, most: int) -> Array:
 
 
 def lengths_of(rows: NDArray[np.uint16], questions: int) -> Array:
-    """Return the length of each question's bag, at least 1, from the rows of all places."""
+    """Return the length of each question's bag, at least 1, from the rows of all buckets."""
     return np.sqrt(np.maximum(1, np.bincount(rows, minlength=questions)))
 
 
 @dataclass(frozen=True, slots=True)
 class RouterHead:
-    """A router head as stored: its questions, public ones first, by their features, and what was fitted on them."""
+    """A stored router head: the features of its questions, public ones first, and the fitted weights."""
 
     labels: tuple[str, ...]
     public: int
-    """How many of the questions are public; the rest are templates, or none."""
+    """Number of public questions; the rest are templates."""
     starts: Mapping[str, NDArray[np.int64]]
-    """Of each bag, where the questions of each place begin in `rows`."""
+    """For each bag, the index in `rows` where the questions of each bucket begin."""
     rows: Mapping[str, NDArray[np.uint16]]
     lengths: Likeness
-    """Of each bag, the length of each question's."""
+    """For each bag, the length of each question's bag."""
     vectors: NDArray[np.float32]
     weights: NDArray[np.float32]
-    """(questions, labels): each question counts for the machine of its kind."""
+    """Shape (questions, labels). Each question counts for the machine of its kind."""
     gate: NDArray[np.float64]
-    """Weights of the gate's features, its bias last; empty where there are no templates."""
+    """Weights of the gate's features with the bias last; empty if the head has no templates."""
     seen: NDArray[np.uint32]
-    """Hashes of the training questions, for the overlap that reports print."""
+    """Hashes of the training questions; reports use them to print the overlap."""
 
     def probabilities(self, questions: Sequence[str]) -> NDArray[np.float64]:
         """Return probabilities, shape (questions, labels)."""
-        texts = read(questions)
-        rows = zip(*texts.bags.values(), texts.vectors, strict=True)
-        return np.array(
-            [self._one(dict(zip(texts.bags, bags, strict=True)), vector) for *bags, vector in rows]
-        )
+        features = read(questions)
+        out: list[Array] = []
+        for *bags, vector in zip(*features.bags.values(), features.vectors, strict=True):
+            out.append(self._one(dict(zip(features.bags, bags, strict=True)), vector))
+        return np.array(out)
 
     def _one(self, bags: Mapping[str, NDArray[np.int64]], vector: NDArray[np.float32]) -> Array:
         likeness: dict[str, Array] = {"vector": self.vectors @ vector}
         for name, places in bags.items():
             rows, starts = self.rows[name], self.starts[name]
-            found = np.concatenate([rows[:0], *(rows[starts[p] : starts[p + 1]] for p in places)])
+            runs = [rows[starts[place] : starts[place + 1]] for place in places]
+            found = np.concatenate([rows[:0], *runs])
             counts = np.bincount(found, minlength=len(self.vectors))
             likeness[name] = counts / self.lengths[name] / max(1, len(places)) ** 0.5
         joint = joined(likeness)
         near, p = kernel(joint), self.public
-        margins = near[:p] @ self.weights[:p], near[p:] @ self.weights[p:]
-        public = softmax(SHARP_PUBLIC * margins[0])
+        of_public = near[:p] @ self.weights[:p]
+        of_written = near[p:] @ self.weights[p:]
+        public = softmax(SHARP_PUBLIC * of_public)
         if not len(self.gate):
             return public
-        sides = [joint[None, :p], *(likeness[name][None, :p] for name in GATED)]
-        seen = gate_features(sides, joint[None, p:], margins[0][None], margins[1][None])
-        share = 1 / (1 + np.exp(-(seen[0] @ self.gate[:-1] + self.gate[-1])))
-        return np.asarray(share * public + (1 - share) * softmax(SHARP_WRITTEN * margins[1]))
+        sides = [joint[None, :p]]
+        sides += [likeness[name][None, :p] for name in GATED]
+        (features,) = gate_features(sides, joint[None, p:], of_public[None], of_written[None])
+        share = 1 / (1 + np.exp(-(features @ self.gate[:-1] + self.gate[-1])))
+        return np.asarray(share * public + (1 - share) * softmax(SHARP_WRITTEN * of_written))
 
 
 GATED = ("vector", "skeleton", "words")
-"""Likenesses that the gate reads beside the joint one."""
+"""Similarities that the gate reads in addition to the joint one."""
 
 
 @lru_cache(maxsize=4)
@@ -143,35 +155,51 @@ def head(path: Path = HEAD) -> RouterHead:
     """Return a head, read once per process.
 
     Raises:
-        WeightsError: the file is missing, not a head, or belongs to other features.
+        WeightsError: if the file is missing, not a head, or belongs to other features.
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            a = {name: file[name] for name in file.files}
-        if any(len(a[f"starts_{name}"]) != places + 1 for name, places in PLACES.items()):
-            raise WeightsError(f"{path.name} was trained for other features", "run: ragweave train router")
-        starts = {name: a[f"starts_{name}"].astype(np.int64) for name in PLACES}
-        rows = {name: a[f"rows_{name}"].astype(np.uint16) for name in PLACES}
-        vectors = a["vectors"].astype(np.float32) / np.float32(a["scale"])
-        weights, labels = a["weights"].astype(np.float32), tuple(a["labels"].tolist())
-        lengths = {name: lengths_of(of, len(vectors)) for name, of in rows.items()}
-        return RouterHead(
-            labels, int(a["public"]), starts, rows, lengths, vectors, weights, a["gate"], a["seen"]
-        )
+            arrays = {name: file[name] for name in file.files}
+        return _head_of(arrays, path)
     except OSError as error:
         raise WeightsError(
             f"the router head {path.name} cannot be read ({error})", "reinstall Ragweave"
         ) from error
     except (KeyError, TypeError, ValueError, BadZipFile) as error:
-        # What numpy says of such a file is advice to unpickle it.
+        # The message of numpy advises to unpickle the file, which is unsafe.
         remedy = "give a file written by `ragweave train router`"
         raise WeightsError(f"{path.name} cannot be read as a router head", remedy) from error
 
 
-def predict(question: str, path: Path = HEAD) -> dict[str, float]:
-    """Return probabilities over the labels; without words, the head's answer to no evidence.
+def _head_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> RouterHead:
+    """Return the head that the arrays of a file hold."""
+    vectors = arrays["vectors"].astype(np.float32) / np.float32(arrays["scale"])
+    starts: dict[str, NDArray[np.int64]] = {}
+    rows: dict[str, NDArray[np.uint16]] = {}
+    lengths: dict[str, Array] = {}
+    for name, places in PLACES.items():
+        if len(arrays[f"starts_{name}"]) != places + 1:
+            raise WeightsError(f"{path.name} was trained for other features", "run: ragweave train router")
+        starts[name] = arrays[f"starts_{name}"].astype(np.int64)
+        rows[name] = arrays[f"rows_{name}"].astype(np.uint16)
+        lengths[name] = lengths_of(rows[name], len(vectors))
+    return RouterHead(
+        labels=tuple(arrays["labels"].tolist()),
+        public=int(arrays["public"]),
+        starts=starts,
+        rows=rows,
+        lengths=lengths,
+        vectors=vectors,
+        weights=arrays["weights"].astype(np.float32),
+        gate=arrays["gate"],
+        seen=arrays["seen"],
+    )
 
-    About a millisecond.
+
+def predict(question: str, path: Path = HEAD) -> dict[str, float]:
+    """Return the probability of each label; this takes about a millisecond.
+
+    A question without words gets the head's answer to no evidence.
     """
     h = head(path)
     return dict(zip(h.labels, h.probabilities([question])[0].tolist(), strict=True))
@@ -183,12 +211,16 @@ def choose(
     second_below: float = SECOND_BELOW,
     none_allowed: bool = False,
 ) -> list[str]:
-    """Return the corpora to search, best first: one or two, ["none"], or [] when nothing is available.
+    """Return one or two corpora to search, best first, or ["none"], or [] if none is available.
 
-    Labels that the library lacks are masked and the rest re-normalised; the second-best joins when the
-    confidence of the best is below the threshold.
+    Labels that the library lacks are masked and the rest re-normalised. The second-best corpus is searched
+    too if the confidence of the best is below the threshold.
     """
-    kept = {k: v for k, v in probabilities.items() if (none_allowed if k == "none" else k in available)}
+    kept: dict[str, float] = {}
+    for label, probability in probabilities.items():
+        allowed = none_allowed if label == "none" else label in available
+        if allowed:
+            kept[label] = probability
     total = sum(kept.values())
     ranked = sorted(kept, key=lambda k: (-kept[k], k))
     if not ranked or ranked[0] == "none":
@@ -196,34 +228,44 @@ def choose(
     confidence = kept[ranked[0]] / total if total > 0 else 0.0
     if confidence >= second_below:
         return ranked[:1]
-    return [ranked[0], *[k for k in ranked[1:] if k != "none"][:1]]
+    others = list(filter("none".__ne__, ranked[1:]))
+    return [ranked[0], *others[:1]]
 
 
 GRANULARITIES = (("paragraph", "document"), ("clip", "video"))
-"""Labels of the same matter in small and in large pieces (UniversalRAG, section 3.2)."""
+"""Labels of the same content in small and in large pieces (UniversalRAG, section 3.2)."""
 
 
 def label_set(scores: Mapping[str, float], threshold: float = 0.8) -> list[str]:
-    """Return the labels whose independent (sigmoid) score passes the threshold, best first.
+    """Return the labels whose independent (sigmoid) score reaches the threshold, best first.
 
-    "none" falls away when anything else fires, of paragraph and document and of clip and video the higher
-    stays, and where nothing fires the single best label is returned (UniversalRAG, later code; multi-label
-    routing).
+    "none" is dropped if another label reaches it. Of paragraph and document, and of clip and video, only the
+    higher one stays. If no label reaches the threshold, the best one is returned (multi-label routing in the
+    later code of UniversalRAG).
     """
     if not scores:
         return []
-    fired = {k for k, v in scores.items() if v >= threshold}
-    if len(fired) > 1:
-        fired.discard("none")
-    for a, b in GRANULARITIES:
-        if a in fired and b in fired:
-            fired.discard(a if scores[a] < scores[b] else b)
-    best = sorted(fired or scores, key=lambda k: (-scores[k], k))
-    return best if fired else best[:1]
+    chosen: set[str] = set()
+    for label, score in scores.items():
+        if score >= threshold:
+            chosen.add(label)
+    if len(chosen) > 1:
+        chosen.discard("none")
+    for small, large in GRANULARITIES:
+        if small in chosen and large in chosen:
+            chosen.discard(small if scores[small] < scores[large] else large)
+    best = sorted(chosen or scores, key=lambda k: (-scores[k], k))
+    return best if chosen else best[:1]
 
 
 def modalities(corpora: Collection[str]) -> list[tuple[str, ...]]:
-    """Group corpora that hold the same matter in different granularities; any other stands alone."""
-    pairs = [tuple(k for k in pair if k in corpora) for pair in GRANULARITIES]
-    paired = {k for pair in pairs for k in pair}
-    return [*(pair for pair in pairs if pair), *((k,) for k in sorted(corpora) if k not in paired)]
+    """Group corpora that hold the same content in different granularities, then add the others singly."""
+    groups: list[tuple[str, ...]] = []
+    others = set(corpora)
+    for pair in GRANULARITIES:
+        group = tuple(filter(corpora.__contains__, pair))
+        if group:
+            groups.append(group)
+        others.difference_update(pair)
+    groups += [(corpus,) for corpus in sorted(others)]
+    return groups

@@ -1,8 +1,8 @@
-"""What the router reads of a question.
+"""Features of a question for the router: four hashed bags and an embedding.
 
-Four hashed bags: phrases of one and two words; the same of the question's *skeleton* (function words kept,
-the rest by shape and ending, so that the build of a question counts and not its subject); pieces of words;
-form, which is length, names and numbers. Then the embedding.
+The bags hold phrases of one and two words; phrases of the question's *skeleton*; pieces of words; and the
+form, which is length, names and numbers. The skeleton keeps function words and replaces other words by their
+shape and ending, so that the structure of a question counts and not its subject.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ragweave.models.embed import encoder
 from ragweave.models.text import STOP, UNSPACED, fold, words
 
 PLACES = {"words": 16_384, "skeleton": 16_384, "pieces": 16_384, "form": 256}
-"""Places that each bag of features is hashed to."""
+"""Number of hash buckets of each bag."""
 
 _OPTION = re.compile(r"^\s*(?:\(?[A-Ha-h1-9][.):]\)?|[-*•])\s+\S")
 _TOKEN = re.compile(
@@ -29,70 +29,87 @@ _TOKEN = re.compile(
 
 
 def clean(question: str) -> str:
-    """Return the part of a question that is routed: one line, no answer options, of a very long text both ends.
+    """Return the part of a question that is routed: one line without answer options.
 
+    Of a very long question both ends are kept.
     Answer options on further lines say nothing about where the answer lies, and the published trained routers
     read the first line only (UniversalRAG, appendix on training).
     """
-    lines = [line.strip() for line in question.splitlines() if line.strip()]
-    text = " ".join(
-        " ".join(line for i, line in enumerate(lines) if i == 0 or not _OPTION.match(line)).split()
-    )
+    kept: list[str] = []
+    for line in map(str.strip, question.splitlines()):
+        if line and not (kept and _OPTION.match(line)):
+            kept.append(line)
+    text = " ".join(" ".join(kept).split())
     return text if len(text) <= 800 else f"{text[:600]} {text[-200:]}"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionFeatures:
-    """What the head reads of some questions: for each bag the places of each question, and vectors (questions, 256)."""
+    """Features of several questions: the buckets of each bag and vectors (questions, 256)."""
 
     bags: dict[str, list[NDArray[np.int64]]]
     vectors: NDArray[np.float32]
 
 
 def read(questions: Sequence[str]) -> QuestionFeatures:
-    """Read questions; a wordless one has empty bags and a vector of zeros.
+    """Return the features of questions; one without words has empty bags and a vector of zeros.
 
-    The embedding is the embedded encoder's, whatever the library uses: the head was fitted with it.
+    The embedding always comes from wordllama, whatever the library uses, because the router was fitted to it.
     """
     texts = [clean(q) for q in questions]
-    found: dict[str, Callable[[str], Collection[str]]] = {
+    readers: dict[str, Callable[[str], Collection[str]]] = {
         "words": lambda text: _phrases(words(text)),
         "skeleton": lambda text: _phrases(skeleton(text)),
         "pieces": lambda text: _pieces(fold(text)),
         "form": _form,
     }
-    bags = {name: [_hashed(found[name](text), places) for text in texts] for name, places in PLACES.items()}
+    bags: dict[str, list[NDArray[np.int64]]] = {}
+    for name, places in PLACES.items():
+        reader = readers[name]
+        bags[name] = [_hashed(reader(text), places) for text in texts]
     return QuestionFeatures(bags, np.asarray(encoder("wordllama").texts(texts), dtype=np.float32))
 
 
-def _hashed(found: Collection[str], places: int) -> NDArray[np.int64]:
-    return np.array(
-        sorted({zlib.crc32(f.encode("utf-8", "replace")) % places for f in found}), dtype=np.int64
-    )
+def _hashed(features: Collection[str], places: int) -> NDArray[np.int64]:
+    """Return the sorted buckets of some features."""
+    buckets: set[int] = set()
+    for feature in features:
+        buckets.add(zlib.crc32(feature.encode("utf-8", "replace")) % places)
+    return np.array(sorted(buckets), dtype=np.int64)
 
 
 def _phrases(tokens: Sequence[str]) -> set[str]:
-    return {*tokens, *(" ".join(pair) for pair in pairwise(tokens))}
+    return {*tokens, *map(" ".join, pairwise(tokens))}
 
 
 def _pieces(text: str) -> set[str]:
-    """Return two to five characters in a row of each word, its edges marked by spaces, every digit a 0."""
-    padded = [f" {word} " for word in set(re.sub(r"\d", "0", text).split())]
-    return {word[i : i + n] for word in padded for n in (2, 3, 4, 5) for i in range(len(word) - n + 1)}
+    """Return the runs of two to five characters of each word; spaces mark its edges, every digit is a 0."""
+    pieces: set[str] = set()
+    for word in set(re.sub(r"\d", "0", text).split()):
+        padded = f" {word} "
+        for size in (2, 3, 4, 5):
+            for start in range(len(padded) - size + 1):
+                pieces.add(padded[start : start + size])
+    return pieces
 
 
 def _form(text: str) -> set[str]:
-    """Return how long a question is, how many names and numbers it has, how it begins and ends."""
-    if not (tokens := _TOKEN.findall(text)):
+    """Return the length of a question, its numbers of names and digits, its beginning and its end."""
+    tokens = _TOKEN.findall(text)
+    if not tokens:
         return set()
-    length, names = min(len(tokens), 40), sum(t[0].isupper() for t in tokens[1:])
-    numbers, end = sum(t[0].isdigit() for t in tokens), text[-1:]
+    length = min(len(tokens), 40)
+    names = -tokens[0][0].isupper()  # The first word has a capital anyhow.
+    numbers = 0
+    for token in tokens:
+        names += token[0].isupper()
+        numbers += token[0].isdigit()
     counts = {f"len{length // 3}", f"len{length // 6}b", f"cap{min(names, 6)}", f"num{min(numbers, 3)}"}
-    return counts | {f"low{text[:1].islower()}", f"end{end}"}
+    return counts | {f"low{text[:1].islower()}", f"end{text[-1:]}"}
 
 
 def skeleton(text: str) -> list[str]:
-    """Replace content words by what they look like: names by CAP, numbers by NUM or YEAR, others by their ending.
+    """Replace names by CAP, numbers by NUM or YEAR and other content words by their ending.
 
     >>> skeleton("Who wrote Dune in 1965?")
     ['^who', '_ote', 'CAP', 'in', 'YEAR', '?']
@@ -108,4 +125,6 @@ def _shape(token: str, first: bool) -> str:
         return "YEAR" if re.fullmatch(r"1\d{3}|20\d{2}", token) else "NUM"
     if not token[0].isalpha() or len(token) == 1:
         return token
-    return "CAP" if token[0].isupper() and not first else ("^_" if first else "_") + low[-3:]
+    if first:
+        return "^_" + low[-3:]
+    return "CAP" if token[0].isupper() else "_" + low[-3:]

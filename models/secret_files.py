@@ -1,4 +1,4 @@
-"""Settings whose values lie in files, as containers and systemd hand over secrets."""
+"""Read settings from files, as containers and systemd pass secrets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ragweave.models.errors import InputError
 
 
 def in_files(prefix: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the settings, of those named, for which the environment names a file: `NAME_FILE` holds its path.
+    """Return the named settings whose variable `NAME_FILE` holds the path of a file with the value.
 
     Raises:
-        InputError: the file cannot be read, or the environment has the value as well.
+        InputError: if the file cannot be read, or the environment also has the value.
     """
     found: dict[str, str] = {}
     for name in names:

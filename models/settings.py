@@ -1,27 +1,36 @@
-"""Settings of the models, read from the environment (`RAGWEAVE_...`), a `.env` file here, and the user's own."""
+"""Read the settings of the models from the environment (`RAGWEAVE_...`), `.env` and the user's own file."""
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import platformdirs
-from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, field_validator
 
 from ragweave.models.errors import InputError
-from ragweave.models.refusals import why
-from ragweave.models.secret_files import in_files
+from ragweave.models.rates import read_rates
+from ragweave.models.settings_files import Settings, read_settings, user_file, user_file_stamp
+
+__all__ = [
+    "NO_KEY",
+    "Endpoint",
+    "ModelSettings",
+    "Role",
+    "Settings",
+    "model_settings",
+    "read_settings",
+    "settings_with",
+    "user_file",
+    "using",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -30,56 +39,8 @@ Role = Literal["writer", "reasoner", "judge", "check", "vision", "embed", "reran
 NO_KEY = SecretStr("")
 
 
-class Settings(BaseSettings):
-    """Base of the one settings class that each room has: `RAGWEAVE_...` variables, and a `.env` file below them."""
-
-    model_config = SettingsConfigDict(
-        env_prefix="RAGWEAVE_", env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
-    )
-
-
-S = TypeVar("S", bound=Settings)
-
-
-def user_file() -> Path:
-    """Return the file of the user's own settings, which `ragweave setup` writes."""
-    return platformdirs.user_config_path("ragweave", appauthor=False) / "settings.env"
-
-
-def read_settings(kind: type[S]) -> S:
-    """Read settings from the environment, from `.env` in the working folder, and from the user's own file.
-
-    The nearer place counts. One that names a model names its server and key as well: they are not taken from
-    another place, so that no key reaches a server that it was not written beside. A variable with `_FILE`
-    behind its name holds the path of a file with the value, as containers and systemd hand over secrets.
-
-    Raises:
-        InputError: if a variable holds a value that cannot be used; names the variable.
-    """
-    prefix, here = str(kind.model_config.get("env_prefix", "")), str(kind.model_config.get("env_file"))
-    places: list[Mapping[str, str | None]] = [os.environ, dotenv_values(here), dotenv_values(user_file())]
-    values = [
-        {name.lower().removeprefix(prefix.lower()): v for name, v in place.items() if v} for place in places
-    ]
-    apart: dict[str, Any] = in_files(prefix, kind.model_fields)
-    values[0].update(apart)
-    for name in kind.model_fields:
-        owner = name.removesuffix("_url").removesuffix("_key").removesuffix("_context")
-        if owner != name and owner in kind.model_fields:
-            naming = next((n for n, place in enumerate(values) if owner in place), len(values))
-            if next((n for n, place in enumerate(values) if name in place), 0) > naming:
-                apart[name] = kind.model_fields[name].get_default(call_default_factory=True)
-    try:
-        return kind(_env_file=(user_file(), here), **apart)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = prefix + "_".join(str(part) for part in first["loc"]).upper()
-        remedy = f"correct it in the environment, in .env or in {user_file()}"
-        raise InputError(f"{name} cannot be used: it {why(first)}", remedy) from error
-
-
 class Endpoint(NamedTuple):
-    """Where the model of a role is: what it is called, the base URL of its server or "", its key or an empty one."""
+    """The model of a role: its name, the base URL of its server or "", and its key or an empty one."""
 
     model: str
     url: str
@@ -87,9 +48,9 @@ class Endpoint(NamedTuple):
 
 
 class ModelSettings(Settings):
-    """Which models think and perceive, where they are, and how they are called.
+    """The models of all roles, their servers, and the limits of calls.
 
-    A role has a model, a URL and a key; the URL and the key that it lacks are the writer's (`endpoint`).
+    A role has a model, a URL and a key. A role without a URL or a key uses the writer's (`endpoint`).
     """
 
     home: Path = Field(
@@ -107,8 +68,8 @@ class ModelSettings(Settings):
         description=(
             "Writer: `openai:gpt-4o-mini` or any init_chat_model string; with the URL of an OpenAI-compatible"
             " server, usually ending in /v1, the name the server knows; `gguf:FILE` or"
-            " `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language model. Without"
-            " a key a provider's own variable counts."
+            " `gguf:OWNER/NAME@COMMIT/FILE` in this process (extra `local`). Empty: no language model."
+            " Without a key a provider's own variable counts."
         ),
     )
     chat_url: str = ""
@@ -262,64 +223,65 @@ class ModelSettings(Settings):
 
     @property
     def weights(self) -> Path:
-        """Folder of the models that were put or downloaded there."""
+        """Folder of downloaded models and of models that the user put there."""
         return self.home / "models"
 
     @field_validator("rates", mode="after")
     @classmethod
     def _prices(cls, value: str) -> str:
-        _table(value)
+        read_rates(value)
         return value
 
     def rate_table(self) -> dict[str, tuple[float, float]]:
         """Return price per million input and output tokens, by model name."""
-        return _table(self.rates)
+        return read_rates(self.rates)
 
     @property
     def chat_patience(self) -> float:
-        """Seconds that a reply may take of which nothing can be shown."""
+        """Seconds that a reply may take while nothing of it can be shown."""
         return 1.5 * self.chat_timeout
 
     @property
     def writers(self) -> tuple[str, ...]:
         """Names of the chat models that a run may choose, the usual one first; none without RAGWEAVE_CHAT."""
-        named = (self.chat, *(name.strip() for name in self.chats.split(",")))
-        return tuple(dict.fromkeys(filter(None, named))) if self.chat else ()
+        if not self.chat:
+            return ()
+        names = [self.chat, *map(str.strip, self.chats.split(","))]
+        return tuple(dict.fromkeys(filter(None, names)))
 
     def endpoint(self, role: Role | Literal["fallback"], chat: str = "") -> Endpoint:
-        """Return where the model of a role is; what the role does not set is the writer's, or that of `chat`.
+        """Return the endpoint of a role; the writer, or the writer `chat`, fills in what it does not set.
 
-        A check that names neither a model nor a URL is the judge's.
-        The writer's key goes to the writer's server alone: a model at another URL, or of another provider,
-        gets only a key of its own.
+        The check role uses the judge if it sets neither a model nor a URL. The writer's key is only sent to
+        the writer's server: a model at another URL, or of another provider, needs its own key.
         """
         model, url, key = "", "", NO_KEY
         if role == "check" and not (self.check or self.check_url):
             role = "judge"
         if role != "writer":
-            model, url, key = (getattr(self, f"{role}{part}") for part in ("", "_url", "_key"))
-        model, url = model or (not url and chat) or self.chat, url or self.chat_url
-        provider = [name.partition(":")[0] for name in (model, self.chat)]
-        shared = urlsplit(url).netloc == urlsplit(self.chat_url).netloc if url else provider[0] == provider[1]
-        return Endpoint(model, url, key if key.get_secret_value() or not shared else self.chat_key)
+            model = getattr(self, role)
+            url = getattr(self, f"{role}_url")
+            key = getattr(self, f"{role}_key")
+        if not model and not url:
+            model = chat
+        model, url = model or self.chat, url or self.chat_url
+        if not key.get_secret_value() and self._is_writers_server(model, url):
+            key = self.chat_key
+        return Endpoint(model, url, key)
+
+    def _is_writers_server(self, model: str, url: str) -> bool:
+        """Return whether a model is at the writer's server or of the writer's provider."""
+        if url:
+            return urlsplit(url).netloc == urlsplit(self.chat_url).netloc
+        return model.partition(":")[0] == self.chat.partition(":")[0]
 
     def context_of(self, at: Endpoint) -> int:
-        """Return how many tokens a model reads at once; 0 where that is not set, as for any but the usual writer."""
+        """Return the context size in the settings, which is that of the usual writer; 0 for other models."""
         return self.chat_context if (at.model, at.url) == (self.chat, self.chat_url) else 0
 
 
-def _table(rates: str) -> dict[str, tuple[float, float]]:
-    try:
-        table = {str(name): (float(a), float(b)) for name, (a, b) in json.loads(rates or "{}").items()}
-    except (ValueError, TypeError, AttributeError) as exc:
-        raise ValueError('must be JSON such as {"gpt-4o-mini": [0.15, 0.60]}') from exc
-    if any(price < 0 for pair in table.values() for price in pair):
-        raise ValueError("prices must not be negative")
-    return table
-
-
 class _Current:
-    """The settings of this process, read again once the user's own file has changed: nobody has to start it again."""
+    """The settings of this process; a change of the user's own file takes effect without a restart."""
 
     def __init__(self) -> None:
         self._held: ModelSettings | None = None
@@ -330,14 +292,15 @@ class _Current:
         """Return the settings.
 
         Raises:
-            InputError: if a variable holds a value that cannot be used, and none was read before; names the
-                variable.
+            InputError: if a variable holds a value that cannot be used and no earlier settings are known;
+                names the variable.
         """
-        if (tried := _tried.get()) is not None:
+        tried = _tried.get()
+        if tried is not None:
             return tried
         if self._held is not None and time.monotonic() < self._due:
             return self._held
-        stamp = _stamp()
+        stamp = user_file_stamp()
         if self._held is None or stamp != self._stamp:
             try:
                 self._held = read_settings(ModelSettings)
@@ -349,39 +312,34 @@ class _Current:
         return self._held
 
     def cache_clear(self) -> None:
-        """Read them at the next use."""
+        """Read the settings again at the next use."""
         self._held = None
 
 
 _LOOK = 1.0
-"""Seconds between two looks whether the user's own file has changed."""
+"""Seconds between two checks of the user's own file for changes."""
 _tried: ContextVar[ModelSettings | None] = ContextVar("tried_settings", default=None)
 
 model_settings = _Current()
 
 
-def _stamp() -> tuple[int, int] | None:
-    try:
-        found = user_file().stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
-
-
 def settings_with(values: Mapping[str, str]) -> ModelSettings:
-    """Return the settings as they would be with other variables of models, servers and keys; "" unsets one."""
+    """Return the settings with other values for variables of models, servers and keys; "" unsets one."""
     changed: dict[str, Any] = {}
-    for name, value in values.items():
-        known = ModelSettings.model_fields.get(field := name.removeprefix("RAGWEAVE_").lower())
-        default: Any = known.get_default(call_default_factory=True) if known is not None else None
+    for variable, value in values.items():
+        name = variable.removeprefix("RAGWEAVE_").lower()
+        field = ModelSettings.model_fields.get(name)
+        if field is None:
+            continue
+        default: Any = field.get_default(call_default_factory=True)
         if isinstance(default, str | SecretStr):
-            changed[field] = type(default)(value) if value else default
+            changed[name] = type(default)(value) if value else default
     return model_settings().model_copy(update=changed)
 
 
 @contextmanager
 def using(settings: ModelSettings) -> Iterator[None]:
-    """Have the code inside work with other settings, for a trial."""
+    """Run the code inside with other settings, for a trial."""
     token = _tried.set(settings)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Raised and circled signs at words, which Unicode's compatible forms would turn into letters of the word."""
+"""Remove raised and circled signs at words, which Unicode normalisation would turn into letters."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import unicodedata
 from functools import lru_cache
 
 _LAST_SIGN = 0x3300
-"""Code point behind the last raised or circled sign."""
+"""Code point after the last raised or circled sign."""
 _UNIT = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,2}\Z")
-"""The name of a unit of length, or of another, in front of its power."""
+"""The name of a unit before its power."""
 
 
 def without_signs(text: str) -> str:
-    """Return a text with a blank in place of such signs.
+    """Replace raised and circled signs by blanks.
 
     >>> without_signs("Chronicles™ sold 42 m²")
     'Chronicles  sold 42 m²'
@@ -23,9 +23,9 @@ def without_signs(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _signs() -> re.Pattern[str]:
-    """Return what matches raised and circled signs, as ™, Ⓡ and ², which would become letters of the word before them.
+    """Return a pattern of raised and circled signs such as ™, Ⓡ and ².
 
-    They are the symbols and numbers (categories So and No) that Unicode calls raised or circled forms of others.
+    They are the symbols and numbers (categories So and No) that Unicode defines as raised or circled forms.
     """
     raised = ""
     circled = ""
@@ -40,6 +40,6 @@ def _signs() -> re.Pattern[str]:
 
 
 def _without_sign(found: re.Match[str]) -> str:
-    """Return a blank for signs at a word; the power of a unit stays: m², km³."""
+    """Return a blank for signs at a word, but keep the power of a unit: m², km³."""
     before = _UNIT.search(found.string, max(0, found.start() - 3), found.start())
     return found.group() if before and found.group().isdigit() else " "

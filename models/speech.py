@@ -1,4 +1,4 @@
-"""What an engine of speech recognition is, and what it returns."""
+"""Define speech recognisers and their transcripts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from ragweave.models.vad import Sound
 
 _SCALE = 0.6
-"""Brings what half of the words are wrong of below the .7 from which speech counts as surely heard (docs/video.md)."""
+"""Maps segments with half of the words wrong to less than .7, the limit of certain speech (docs/video.md)."""
 
 
 def confidence_of(logprob: float) -> float:
-    """Return the confidence, 0 to 1, that goes with the mean log probability of a segment, as Whisper states it."""
+    """Return the confidence in [0, 1] for the mean log probability of a segment by Whisper."""
     return math.exp(_SCALE * min(0.0, max(logprob, -100.0)))
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word with its time in the window that was heard, in seconds, and its confidence from 0 to 1."""
+    """A word with its time in the window in seconds, and its confidence in [0, 1]."""
 
     start: float
     end: float
@@ -29,43 +29,43 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What was said in one window of sound: "" if nothing was understood, no words if none have times."""
+    """The speech in one window: text "" if nothing was understood, no words if they have no times."""
 
     text: str = ""
     words: tuple[Word, ...] = ()
     confidence: float = 0.0
-    """From 0 to 1: the mean of its words'."""
+    """The mean confidence of the words, in [0, 1]."""
     language: str = ""
     """ISO 639-1 code, or "" if the recogniser names none."""
 
 
 class Asr(ABC):
-    """Writes down speech. Blocking; safe among threads."""
+    """Transcribe speech. Blocking; thread-safe."""
 
     name: str
-    """Engine and model: what engines of the same name write down is the same."""
+    """Engine and model; recognisers of the same name give the same transcripts."""
     label: str
-    """Kind of engine, as the meta of a clip names it: whisper, endpoint."""
+    """Kind of engine in the meta of a clip: whisper, endpoint."""
     longest: float
-    """Seconds of the longest window it takes."""
+    """Seconds of the longest window."""
     width: int
-    """Windows that it takes at the same time."""
+    """Windows that it transcribes at the same time."""
 
     def check(self) -> None:
-        """Find out that it works, before any work is done.
+        """Check that the recogniser works before any work is done.
 
         Raises:
-            RagweaveError: it cannot: a package, its weights, its server or its key is missing or wrong.
+            RagweaveError: if a package, the weights, the server or the key is missing or wrong.
         """
         return
 
     @abstractmethod
     def transcribe(self, sound: Sound, language: str = "") -> Transcript:
-        """Write down one window of speech.
+        """Transcribe one window of speech.
 
-        The sound is 16 kHz, one channel; `language` is the one that most of the recording was in so far, ""
-        at its beginning.
+        The sound has 16 kHz and one channel. `language` is the main language of the recording so far, "" at
+        its beginning.
 
         Raises:
-            ModelError: it failed for good.
+            ModelError: if the recogniser failed for good.
         """

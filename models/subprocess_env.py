@@ -1,4 +1,4 @@
-"""What a child process of Python is started with."""
+"""Prepare the environment of a child process of Python."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ import sys
 from pathlib import Path
 
 _SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|DATABASE_URL", re.I)
-"""Variables that a process which opens strangers' files has no business with."""
+"""Names of variables that a process for untrusted files must not see."""
 
 
 def environment() -> dict[str, str]:
-    """Return the variables for a process that opens strangers' files."""
-    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return {**kept, "PYTHONPATH": import_path()}
+    """Return the variables for a process that opens untrusted files."""
+    kept: dict[str, str] = {}
+    for name, value in os.environ.items():
+        if not _SECRET.search(name):
+            kept[name] = value
+    kept["PYTHONPATH"] = import_path()
+    return kept
 
 
 def import_path() -> str:
-    """Return the folders that modules are found in, for the PYTHONPATH of a child.
+    """Return the folders of modules for the PYTHONPATH of a child.
 
-    A package that lies in another of these folders is left out: OpenCV puts its own in front while it is
-    imported, in which its `typing` would stand before Python's.
+    A package inside another of these folders is left out. OpenCV adds its own package while it is imported,
+    and its `typing` would hide Python's.
     """
-    folders = [p for p in sys.path if p]
-    return os.pathsep.join(
-        p for p in folders if str(Path(p).parent) not in folders or not Path(p, "__init__.py").is_file()
-    )
+    folders = list(filter(None, sys.path))
+    kept: list[str] = []
+    for folder in folders:
+        is_package = Path(folder, "__init__.py").is_file()
+        if not is_package or str(Path(folder).parent) not in folders:
+            kept.append(folder)
+    return os.pathsep.join(kept)

@@ -12,11 +12,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 import Stemmer
 
 from ragweave.models.calendar import ENGLISH, NUMBER_WORDS
+from ragweave.models.irregular_forms import BASE_OF_FORM
 from ragweave.models.signs import without_signs
 
 _CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0002fa1f"
@@ -30,27 +30,27 @@ _INNER = re.compile(r"[.,'’·-]")
 _NUMBERISH = re.compile(r"\d[\d.,]*\d|\d")
 
 STOP = frozenset(
-    """a about above after again all also am an and any are as at be because been before being below between both but
-    by can could did do does doing done down during each few for from further get had has have having he her here hers
-    him his how i if in into is it its itself just me more most my no nor not now of off on once only or other our out
-    over own same she should so some such than that the their them then there these they this those through to too
-    under until up us very was we were what when where which while who whom whose why will with would you your s t d
-    ll re ve m please tell give name many much overview describe summarise
-    summarize summary explain""".split()
+    """a about above after again all also am an and any are as at be because been before being below between
+    both but by can could did do does doing done down during each few for from further get had has have
+    having he her here hers him his how i if in into is it its itself just me more most my no nor not now
+    of off on once only or other our out over own same she should so some such than that the their them
+    then there these they this those through to too under until up us very was we were what when where
+    which while who whom whose why will with would you your s t d ll re ve m please tell give name many
+    much overview describe summarise summarize summary explain""".split()
 )
-"""English function words and words that only ask, left out where only content counts."""
+"""English function words and words that only ask; they are left out if only content counts."""
 
 _DENIED = frozenset(
     "isn aren wasn weren don doesn didn hasn haven hadn won wouldn shouldn couldn mustn needn".split()
 )
-"""What stands before “n't”; by themselves some of these are words."""
+"""Words before “n't”; some of them are content words when they occur alone."""
 STOP_CJK = frozenset(
     "的 了 是 在 和 与 及 吗 呢 吧 么 什么 怎么 哪 哪个 哪些 谁 为什么 多少 有 我 你 他 她 它 这 那".split()
 )
 
 
 class _Stemmer(threading.local):
-    """One of each thread: a stemmer keeps the word it works on in itself, and two threads would mix theirs."""
+    """A stemmer for each thread, because a stemmer stores the word that it works on."""
 
     def __init__(self) -> None:
         self.stem = Stemmer.Stemmer("english", 0).stemWord
@@ -58,44 +58,21 @@ class _Stemmer(threading.local):
 
 _stemmer = _Stemmer()
 
-_IRREGULAR = {
-    form: base
-    for row in (
-        "begin began begun|bring brought|build built|buy bought|catch caught|choose chose chosen|come"
-        " came|become became|draw drew drawn|drive drove driven|fall fell fallen|fight fought|fly flew"
-        " flown|freeze froze frozen|give gave given|go went gone|grow grew grown|hold held|keep kept|know"
-        " knew known|lead led|leave left|light lit|lose lost|make made|meet met|pay paid|ride rode"
-        " ridden|rise rose risen|run ran|say said|seek sought|sell sold|send sent|shoot shot|sing sang"
-        " sung|sink sank sunk|sit sat|sleep slept|speak spoke spoken|spend spent|stand stood|steal stole"
-        " stolen|swim swam swum|take took taken|teach taught|tell told|think thought|throw threw thrown|wear"
-        " wore worn|win won|write wrote written|child children|man men|woman women|foot feet|lay laid|break"
-        " broke broken|eat ate eaten|drink drank|forget forgot forgotten|arise arose arisen|bend bent|bite"
-        " bitten|bleed bled|blow blew blown|breed bred|burn burnt|deal dealt|dig dug|dream dreamt|feed"
-        " fed|feel felt|flee fled|forbid forbade forbidden|forgive forgave forgiven|hang hung|hear heard|hide"
-        " hid hidden|learn learnt|lend lent|mean meant|mow mown|prove proven|ring rang rung|see seen|sew"
-        " sewn|shake shook shaken|show shown|shrink shrank shrunk|slide slid|smell smelt|sow sown|spell"
-        " spelt|spill spilt|spin spun|spoil spoilt|spring sprang sprung|stick stuck|sting stung|strike"
-        " struck|swear swore sworn|sweep swept|swell swollen|swing swung|tear tore torn|wake woke woken|weave"
-        " wove woven|weep wept|withdraw withdrew withdrawn|knife knives|goose geese|half halves|loaf"
-        " loaves|mouse mice|person people|shelf shelves|thief thieves|tooth teeth|wife wives|wolf wolves"
-    ).split("|")
-    for base, *forms in [row.split()]
-    for form in forms
-}
-"""Irregular forms that a suffix stemmer cannot join with their base; “found” is left out, being also a base."""
-
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem of a lower-cased word; words with digits or other scripts stay as they are."""
-    word = _IRREGULAR.get(word, word)
+    word = BASE_OF_FORM.get(word, word)
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     return str(_stemmer.stem(word))
 
 
 def fold(text: str) -> str:
-    """Normalise width, case and accents, so that forms that read alike compare alike; signs at words are cut."""
+    """Normalise width, case and accents, so that equal words compare equal.
+
+    Signs that are attached to words are removed.
+    """
     if text.isascii():
         return text.lower()
     text = without_signs(text)
@@ -111,42 +88,52 @@ def words(text: str) -> list[str]:
     >>> words("RRF's k=60, 知识图谱")
     ['rrf', 's', 'k', '60', '知识', '识图', '图谱']
     """
-    return [w for token in _TOKEN.findall(fold(text)) for w in _parts(token)]
+    found: list[str] = []
+    for token in _TOKEN.findall(fold(text)):
+        found += _parts(token)
+    return found
 
 
 @lru_cache(maxsize=20_000)
 def _parts(token: str) -> tuple[str, ...]:
-    """Return the words of a folded token; kept, because texts repeat their tokens."""
+    """Return the words of a folded token. Cached, because texts repeat their tokens."""
     if token.isascii() and token.isalpha():
         return (token,)
     if UNSPACED_LETTER.match(token):
-        return (token,) if len(token) == 1 else tuple(token[i : i + 2] for i in range(len(token) - 1))
+        if len(token) == 1:
+            return (token,)
+        return tuple(token[i : i + 2] for i in range(len(token) - 1))
     if _NUMBERISH.fullmatch(token):
         return (token.replace(",", ""),)
-    return tuple(p for p in _INNER.split(token) if p)
+    return tuple(filter(None, _INNER.split(token)))
 
 
 @lru_cache(maxsize=20_000)
 def _stems(token: str) -> tuple[str, ...]:
-    return tuple(stem(w) for w in _parts(token))
+    return tuple(map(stem, _parts(token)))
 
 
 def storable(text: str) -> str:
-    """Return a text with lone surrogates replaced, which nothing can store or print; every offset stays."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    """Replace lone surrogates, which cannot be stored or printed; offsets do not change."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
 
 
 def terms(text: str) -> list[str]:
-    """Return index terms: stemmed words, stop words kept (BM25 weighs them down by itself)."""
-    return [s for token in _TOKEN.findall(fold(text)) for s in _stems(token)]
+    """Return index terms: stemmed words with stop words, which BM25 gives little weight."""
+    found: list[str] = []
+    for token in _TOKEN.findall(fold(text)):
+        found += _stems(token)
+    return found
 
 
 def content_terms(text: str) -> list[str]:
     """Return distinct stemmed words that carry content, in order of appearance."""
     seen: dict[str, None] = {}
-    said = words(text)
-    for n, w in enumerate(said):
-        denied = w in _DENIED and said[n + 1 : n + 2] == ["t"]  # “shouldn't”
+    found = words(text)
+    for n, w in enumerate(found):
+        denied = w in _DENIED and found[n + 1 : n + 2] == ["t"]  # “shouldn't”
         if w not in STOP and w not in STOP_CJK and not denied:
             seen.setdefault(stem(w))
     return list(seen)
@@ -158,7 +145,7 @@ _ABBREVIATIONS = frozenset(
     " cf ca".split()
 )
 _ENDING = frozenset("a.m p.m etc inc ltd co corp jr sr u.s u.k ph.d".split())
-"""Abbreviations with which a sentence may end, where a function word with a capital follows."""
+"""Abbreviations that end a sentence if a capitalised function word follows."""
 _FIRST_WORD = re.compile(r"\s+([A-ZÀ-ÖØ-Þ]\w*)")
 _SENTENCE_END = re.compile(
     r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]]*+(?=\s|$))|(?:[。"
@@ -166,24 +153,26 @@ _SENTENCE_END = re.compile(
 )
 
 
-_QUOTED_END, _GOES_ON = re.compile(r"[!?][\"”’'»]+$"), re.compile(r"[ \t]+[a-zà-öø-ÿ]")
+_QUOTED_END = re.compile(r"[!?][\"”’'»]+$")
+_SMALL_LETTER = re.compile(r"[ \t]+[a-zà-öø-ÿ]")
 _AFTER_ORDINAL = re.compile(
     r"[ \t]+(?:[a-zà-öø-ÿ]|(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)[a-z]*\b)"
 )
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return [start, end) of each sentence, white space trimmed; together they cover every other character.
+    """Return [start, end) of each sentence without the white space around it.
 
-    Full stops after initials and common abbreviations do not end a sentence, nor does the end of a quotation
-    that a small letter follows; list items and blank lines do.
+    Together the spans cover all other characters. A full stop after an initial or a common abbreviation does
+    not end a sentence. Neither does the end of a quotation if a small letter follows. List items and blank
+    lines end a sentence.
     """
     spans: list[tuple[int, int]] = []
     start = 0
     for m in _SENTENCE_END.finditer(text):
         if m.group().startswith(".") and _is_abbreviation(text, start, m.start(), m.end()):
             continue
-        if _QUOTED_END.search(m.group()) and _GOES_ON.match(text, m.end()):
+        if _QUOTED_END.search(m.group()) and _SMALL_LETTER.match(text, m.end()):
             continue
         spans += trimmed(text, start, m.end())
         start = m.end()
@@ -191,7 +180,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return [start, end) without the white space at its ends, nothing where it is nothing else."""
+    """Return [start, end) without the white space at its ends; no span if there is nothing else."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -199,40 +188,19 @@ def trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, end)] if end > start else []
 
 
-_DATED = re.compile(r"\s*(?:\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d\d)|\d{4}-\d\d-\d\d)\s")
-_PRICED = re.compile(
-    r"(?:[\"“„«(]?[^\W\d_]\S* ){1,5}[:–-]? ?[€$£]? ?\d[\d.,]*(?: ?(?:[€$£%]|[^\W\d_]{1,3}))?"
-)
-
-
-def is_listing(lines: Sequence[str]) -> bool:
-    """Tell lines that end though the first word of the next would have fitted beside them: addresses, a log.
-
-    So do three that follow each other, each a few words and an amount, and lines of which most open with a
-    day.
-    """
-    priced = "".join("p" if _PRICED.fullmatch(line.strip()) else " " for line in lines)
-    dated = sum(bool(_DATED.match(line)) for line in lines)
-    if "ppp" in priced or (dated > 1 and 2 * dated >= len(lines)):
-        return True
-    widest = max(map(len, lines))
-    early = [len(a) + 1 + len(b.split(None, 1)[0]) <= widest for a, b in pairwise(lines) if len(a) < widest]
-    return len(early) > 1 and 2 * sum(early) > len(early)
-
-
 def _is_abbreviation(text: str, start: int, dot: int, after: int) -> bool:
     before = text[max(start, dot - 12) : dot].split()
     word = before[-1].lstrip("(\"'“[") if before else ""
     last = word.lower()
     if last in _ABBREVIATIONS or (len(word) == 1 and word.isupper()):
-        numeral = word in "IVX" and all(w[:1].isupper() for w in before[-3:-1]) and len(before) > 2
+        numeral = word in "IVX" and len(before) > 2 and before[-3][:1].isupper() and before[-2][:1].isupper()
         opens = _FIRST_WORD.match(text, after) if last in _ENDING or last not in _ABBREVIATIONS else None
         # “World War I. Italy declared”, “at 5 p.m. The ship”
         return opens is None or not (fold(opens[1]) in STOP or (numeral and text[dot] == "."))
     if re.fullmatch(r"(?:[a-z]\.)+[a-z]", last):
         rest = text[after:].lstrip()
         return bool(rest) and not rest[0].isupper()
-    # Ordinals as German and its neighbours write them: “am 14. Juni”, “der 3. und 4. Band”.
+    # Ordinals in German and similar languages: “am 14. Juni”, “der 3. und 4. Band”.
     return bool(re.fullmatch(r"\d{1,2}", last) and text[dot] == "." and _AFTER_ORDINAL.match(text, after))
 
 
@@ -244,23 +212,24 @@ _NAME = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«「『《]([^\"”»」』》\n]{2,80})[\"”»」』》]")
 _NOT_NAMES = frozenset(
-    """the a an in on at of for and or but if when where who what which why how is are was were do does did it its this
-    that these those there he she they we you i his her their our my as by to from with after before during since while
-    although however also both each one two three first second most many some such no not yes can has have had will
-    would could should be been being according because then than so into over under about between against per via
-    besides apart unlike name tell compare summarise summarize list show find give explain describe please until since
-    today yesterday tomorrow later meanwhile despite following early late mid circa""".split()
+    """the a an in on at of for and or but if when where who what which why how is are was were do does did it
+    its this that these those there he she they we you i his her their our my as by to from with after
+    before during since while although however also both each one two three first second most many some
+    such no not yes can has have had will would could should be been being according because then than so
+    into over under about between against per via besides apart unlike name tell compare summarise
+    summarize list show find give explain describe please until since today yesterday tomorrow later
+    meanwhile despite following early late mid circa""".split()
 )
 _ALONE = frozenset(
-    """above across all almost along already always among another anybody anyone anything around away back behind
-    below beneath beside between beyond double down either elsewhere enough even ever everybody everyone
-    everything everywhere except few half hence here inside instead just last least less moreover more much near
-    neither never next nor nothing now nowhere off often once only onto opposite other otherwise out outside
-    past perhaps quite rather round several somebody someone something sometimes somewhere soon still therefore
-    third through throughout thus together too towards twice underneath unless up usually very well whatever
-    whether within without yet your""".split()
+    """above across all almost along already always among another anybody anyone anything around away back
+    behind below beneath beside between beyond double down either elsewhere enough even ever everybody
+    everyone everything everywhere except few half hence here inside instead just last least less
+    moreover more much near neither never next nor nothing now nowhere off often once only onto opposite
+    other otherwise out outside past perhaps quite rather round several somebody someone something
+    sometimes somewhere soon still therefore third through throughout thus together too towards twice
+    underneath unless up usually very well whatever whether within without yet your""".split()
 )
-"""What begins a sentence and is no name by itself, though one may begin with it: “All Saints”."""
+"""Words that are no name alone when they open a sentence, though a name may begin with them: “All Saints”."""
 _ADVERB = re.compile(r"(?:al|ous|ent|ant|iv|ed|ar|at|ing)e?ly$")
 
 
@@ -282,12 +251,30 @@ def names(text: str) -> tuple[str, ...]:
         while parts and (fold(parts[-1]).strip(".,") in _NOT_NAMES):
             parts = parts[:-1]
         name = re.sub(r"['’]s?$", "", " ".join(parts)).strip(" ,.'’")
-        inside = any(q.start() < m.start() and m.end() < q.end() for q in quoted)
-        adverb = " " not in name and bool(_ADVERB.search(name) or fold(name) in _ALONE)
-        dated = all(w.isdigit() or fold(w) in ENGLISH for w in name.split())
-        if len(name) > 1 and not (dated or adverb or inside):
-            found.setdefault(fold(name), name)
+        if len(name) < 2 or _is_date(name) or _is_adverb(name) or _is_inside(m, quoted):
+            continue
+        found.setdefault(fold(name), name)
     return tuple(found.values())
+
+
+def _is_adverb(name: str) -> bool:
+    return " " not in name and bool(_ADVERB.search(name) or fold(name) in _ALONE)
+
+
+def _is_date(name: str) -> bool:
+    """Return whether all words are digits or English names of months and days."""
+    for word in name.split():
+        if not word.isdigit() and fold(word) not in ENGLISH:
+            return False
+    return True
+
+
+def _is_inside(found: re.Match[str], quoted: Sequence[re.Match[str]]) -> bool:
+    """Return whether a match lies within one of the quotations."""
+    for quotation in quoted:
+        if quotation.start() < found.start() and found.end() < quotation.end():
+            return True
+    return False
 
 
 def counted(n: int, noun: str) -> str:
@@ -309,16 +296,14 @@ def numbers(text: str) -> list[str]:
         n = re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", m.group()).replace("−", "-")
         n = re.sub(r"(?<=\d),(?=\d{3}\b)", "", n)
         out.append(n)
-    out.extend(
-        str(NUMBER_WORDS[w])
-        for w in re.findall(r"[a-z]+", text.lower())
-        if w in NUMBER_WORDS and w not in ("one", "zero")
-    )
+    for word in re.findall(r"[a-z]+", text.lower()):
+        if word in NUMBER_WORDS and word not in ("one", "zero"):
+            out.append(str(NUMBER_WORDS[word]))
     return out
 
 
 def script(text: str) -> str:
-    """Return the script that most letters are in: latin, han, kana, hangul, thai, cyrillic, arabic, greek, or ''."""
+    """Return the script of most letters, such as latin, han, kana, hangul or cyrillic, or ''."""
     if text.isascii():
         return "latin" if any(map(str.isalpha, text)) else ""
     counts: Counter[str] = Counter()

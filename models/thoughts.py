@@ -1,7 +1,7 @@
-"""What a model thinks is told apart from what it answers, wherever tags or channels mark it.
+"""Separate the thoughts of a model from its answer by tags and channels.
 
-Servers parse few of the templates that models are trained with. So a reply may hold `<think>`, `[THINK]`,
-channels of harmony, a closing tag whose opening one was part of the prompt, or special tokens between turns.
+Servers parse only a few of the templates of models. So a reply may hold `<think>`, `[THINK]`, channels of
+harmony, a closing tag whose opening tag was part of the prompt, or special tokens between turns.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ragweave.models.reply_tags import (
 )
 
 _FEW = 60
-"""Characters before a thought or an answer that are no part of an answer: “Okay.”, the name of a role."""
+"""Most characters of text before a thought or an answer that is ignored: “Okay.”, the name of a role."""
 
 
 @dataclass
 class Inside:
-    """What is open: a thought, or a pair of tags of an unknown name that may be one."""
+    """An open thought, or an open pair of tags with an unknown name that may be a thought."""
 
     kind: Literal["thought", "channel", "phrase", "pair"]
     name: str
@@ -43,15 +43,15 @@ class Inside:
 
 
 class ThoughtReader:
-    """Reads a reply as it arrives and gives what of it is an answer.
+    """Read a reply while it arrives and return the text of its answer.
 
-    A closing tag whose opening one never came says that all before it was thought. While `holds`, nothing is
-    given, and such text is dropped. From `release` on everything is given at once, and not taken back. In
-    both ways the result does not depend on where a reply is cut into parts.
+    A closing tag without an opening tag means that all text before it was a thought. While `holds`, no text
+    is returned and such text is dropped. After `release`, text is returned at once and never taken back. The
+    result does not depend on the parts in which a reply arrives.
 
     Attributes:
-        holds: whether what was read waits.
-        broke: whether a thought was closed that had not been opened, or an answer began behind other text.
+        holds: whether the text waits.
+        broke: whether a tag closed a thought that was not open, or an answer began after other text.
     """
 
     def __init__(self, holds: bool = True) -> None:
@@ -66,23 +66,23 @@ class ThoughtReader:
 
     @property
     def waiting(self) -> str:
-        """What was read and not yet given."""
+        """The text that was read and not returned yet."""
         return self._ready[self._given :]
 
     def add(self, part: str) -> str:
-        """Take a part; return what is an answer of it and was not given before."""
+        """Read a part; return the text of the answer that was not returned before."""
         self._pending += part
         while self._pending and self._step():
             pass
         return "" if self.holds else self._take()
 
     def release(self) -> str:
-        """Hold no longer; return what was held."""
+        """Return the held text, and hold no more."""
         self.holds = False
         return self._take()
 
     def rest(self) -> str:
-        """Return what is left at the end of the reply."""
+        """Return the rest of the answer at the end of the reply."""
         while self._pending and self._step(ended=True):
             pass
         if self._inside is not None:
@@ -92,12 +92,12 @@ class ThoughtReader:
         return self._take()
 
     def _take(self) -> str:
-        # Text that was given stays here, for what a later tag means depends on it: an opening tag in a code fence.
+        # Keep the returned text, because the meaning of later tags depends on it, such as on a code fence.
         ready, self._given = self._ready[self._given :], len(self._ready)
         return ready
 
     def _step(self, ended: bool = False) -> bool:
-        """Read on; False where more text is needed."""
+        """Read one step; return False if more text is needed."""
         if self._done:
             self._pending = ""
             return False
@@ -112,7 +112,7 @@ class ThoughtReader:
         return self._text(ended)
 
     def _again(self) -> bool:
-        """Skip what follows the end of a turn; True where another turn begins, maybe the model's own."""
+        """Skip the text after a turn; return True if another turn begins, which may be the model's."""
         found = AGAIN.search(self._pending)
         at = max(0, len(self._pending) - LONGEST_TAG) if found is None else found.start()
         self._pending = self._pending[at:]
@@ -120,9 +120,10 @@ class ThoughtReader:
         return found is not None
 
     def _opened(self, ended: bool) -> bool:
-        """Tell whether the head of the reply is known to be no phrase that opens a thought."""
+        """Return whether the head of the reply is certainly no phrase that opens a thought."""
         for phrase in PHRASES:
-            if found := phrase.opens.match(self._pending):
+            found = phrase.opens.match(self._pending)
+            if found:
                 if found.end() == len(self._pending) and not ended:
                     return False
                 self._inside = Inside("phrase", "", found.group(), phrase.stays, phrase.until)
@@ -137,7 +138,7 @@ class ThoughtReader:
         """Read text up to the next tag."""
         found, begun = TAG.search(self._pending), None if ended else BEGUN.search(self._pending)
         open_at = len(self._pending) if begun is None else begun.start()
-        # What a tag is may depend on the sign behind it: a space, an end of line, a link, a longer fence.
+        # The meaning of a tag may depend on the next character: a space, a line end, a link, a longer fence.
         waits = found is not None and found.end() == len(self._pending) and not (ended or found["code"])
         if found is None or waits or open_at < found.start():
             at = open_at if found is None else min(open_at, found.start())
@@ -179,7 +180,7 @@ class ThoughtReader:
             self._say(raw)
 
     def _turn(self, tag: Tag, raw: str, inline: bool) -> None:
-        """Read a token between turns: what others are made to say behind the model's turn is no answer."""
+        """Read a token between turns; invented turns of others after the model's turn are no answer."""
         if inline:
             self._say(raw)
         elif tag.kind == "turn":
@@ -192,7 +193,7 @@ class ThoughtReader:
             self._expects = "thought"
 
     def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
-        """Read a tag around an answer: what stands before it is none, unless it is a label."""
+        """Read a tag around an answer; the text before it is no answer unless it is a label."""
         if tag.closes:
             if not self._answers and "answer" not in tag.name:
                 self._say(raw)
@@ -214,7 +215,7 @@ class ThoughtReader:
         self._inside = Inside(kind, name, raw, inline)
 
     def _break(self) -> None:
-        """Take what was read for a thought."""
+        """Treat the text so far as a thought."""
         self.broke = True
         if self.holds:
             self._forget()
@@ -224,13 +225,13 @@ class ThoughtReader:
         self._ready, self._given, self._wrapped, self._spoken, self._last = "", 0, "", False, "\n"
 
     def _named(self, ended: bool) -> bool:
-        """Read the name of a channel or of a role behind its token."""
+        """Read the name of a channel or a role after its token."""
         expects, form = self._expects, FORMS[self._expects]
         found = form.match(self._pending)
         if found is None:
             waits = len(self._pending) < LONGEST_TAG
             if expects == "thought":
-                waits = any(name.startswith(self._pending.lstrip()) for name in THOUGHT_LINES)
+                waits = _may_be_thought_line(self._pending.lstrip())
             if waits and not ended:
                 return False
             self._expects = ""
@@ -254,7 +255,7 @@ class ThoughtReader:
             self._open("channel", name, "", False)
 
     def _think(self, inside: Inside, ended: bool) -> bool:
-        """Read on within a thought, up to what closes it."""
+        """Read within a thought up to its end."""
         if inside.until is not None:
             found = inside.until.search(self._pending)
             if found is None:
@@ -283,7 +284,7 @@ class ThoughtReader:
         return False
 
     def _begun(self, read: int, ended: bool) -> int:
-        """Return where a tag or code begins that more text may complete; the length of the text if none does."""
+        """Return the start of an incomplete tag or code, or the length of the text."""
         begun = None if ended else BEGUN.search(self._pending, max(read, len(self._pending) - LONGEST_CODE))
         return len(self._pending) if begun is None else begun.start()
 
@@ -298,16 +299,20 @@ class ThoughtReader:
         self._trims = True
 
     def _unclosed(self, inside: Inside) -> None:
-        """Settle what was not closed: a mention of a tag is text, a thought that was cut off is none."""
+        """Resolve an open tag at the end: a mention of a tag is text, a thought that was cut off is not."""
         whole = inside.raw + self._pending
         self._inside, self._pending = None, ""
         if inside.kind == "pair" or inside.inline:
             self._say(whole)
             return
-        answers = [m for m in TAG.finditer(whole) if tag_of(m).kind == "answer" and not tag_of(m).closes]
-        if answers:
+        answer_at = None
+        for found in TAG.finditer(whole):
+            tag = tag_of(found)
+            if tag.kind == "answer" and not tag.closes:
+                answer_at = found.end()
+        if answer_at is not None:
             self._trims = True
-            self._say(TAG.sub("", whole[answers[-1].end() :]))
+            self._say(TAG.sub("", whole[answer_at:]))
 
     def _say(self, text: str) -> None:
         if self._trims:
@@ -320,8 +325,16 @@ class ThoughtReader:
         self._last = text[-1]
 
 
+def _may_be_thought_line(head: str) -> bool:
+    """Return whether a line that names a thought may begin with `head`."""
+    for line in THOUGHT_LINES:
+        if line.startswith(head):
+            return True
+    return False
+
+
 def answer_in(text: str) -> str:
-    """Return what a whole reply answers, without what its model thought and without special tokens."""
+    """Return the answer in a whole reply, without thoughts and special tokens."""
     reader = ThoughtReader()
     reader.add(text)
     return reader.rest().strip()

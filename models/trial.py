@@ -1,4 +1,4 @@
-"""One call that shows whether a model works: a word, a vector, an order, a look."""
+"""Try a model with one call."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ragweave.models.rerank import reranker
 from ragweave.models.settings import Endpoint, model_settings
 
 _PATIENCE = 300.0
-"""Seconds for the first word: a server may have to load the model."""
+"""Seconds to wait for the first word, because a server may have to load the model."""
 _WINDOW = 30
-"""Seconds of sound that a recogniser hears at once."""
+"""Seconds of sound in one window of a recogniser."""
 _LONGEST = 60
 """Characters of a reply that are shown."""
 
 
 async def said(role: Literal["writer", "reasoner", "judge", "check", "vision"], at: Endpoint) -> str:
-    """Ask a chat model for one word, or what colour a picture has where it is to look at pictures; return its reply."""
+    """Ask a chat model for one word, or a vision model for a colour; return the reply."""
     asked, shown = "Reply with the word: ready", []
     if role == "vision":
         asked, shown = "Which colour is this picture? Reply with one word.", [_blue()]
@@ -41,15 +41,15 @@ async def said(role: Literal["writer", "reasoner", "judge", "check", "vision"], 
 
 
 def encoded(name: str | None = None) -> int:
-    """Encode a question; return how many numbers its vector has. Blocking."""
+    """Encode a question; return the length of its vector. Blocking."""
     return int(encoder(name).queries(["ready"]).shape[-1])
 
 
 def ordered(name: str | None = None) -> int:
-    """Have two passages ordered; return the number of the one that comes first, 2 being right. Blocking.
+    """Order two passages; return the number of the first one, which should be 2. Blocking.
 
     Raises:
-        InputError: the relevance head is set, which ships.
+        InputError: if the setting names the relevance head that ships.
     """
     made = reranker(name)
     if made is None:
@@ -62,7 +62,7 @@ def ordered(name: str | None = None) -> int:
 
 
 def seen(name: str) -> int:
-    """Encode a picture and a text; return how many numbers their vectors have. Blocking."""
+    """Encode a picture and a text; return the length of their vectors. Blocking."""
     made = image_encoder(name)
     assert made is not None
     made.texts(["a blue square"])
@@ -70,7 +70,7 @@ def seen(name: str) -> int:
 
 
 def heard(name: str) -> None:
-    """Open what hears speech, and give it a second of silence. Blocking."""
+    """Open the speech recogniser, and transcribe a second of silence. Blocking."""
     from ragweave.models.asr import asr
 
     made = asr(name)
@@ -79,7 +79,7 @@ def heard(name: str) -> None:
 
 
 def pace(name: str) -> float:
-    """Return how many seconds listening to a second of sound takes here, tried on one window of noise.
+    """Return the seconds of computing for a second of sound, measured on one window of noise.
 
     Blocking.
     """

@@ -15,7 +15,8 @@ class Unit(NamedTuple):
 _ROWS = """
 length 1000 km kilometer kilometers kilometre kilometres kilomètre kilomètres kilómetro kilómetros
 length 1 m meter meters metre metres metern mètre mètres metro metros
-length .01 cm centimeter centimeters centimetre centimetres zentimeter centimètre centimètres centímetro centímetros
+length .01 cm centimeter centimeters centimetre centimetres zentimeter centimètre centimètres
+length .01 centímetro centímetros
 length .001 mm millimeter millimeters millimetre millimetres millimètre millimètres milímetro milímetros
 length 1609.344 mi mile miles meile meilen milla millas
 length 1852 nmi sm seemeile seemeilen

@@ -1,4 +1,4 @@
-"""The user's own settings: written whole or not at all, and what is set nearer and counts before them."""
+"""Write the user's own settings atomically, and find settings that override them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ragweave.models.settings import model_settings, user_file
 
 
 def write(values: Mapping[str, str]) -> Path:
-    """Write settings into the user's own file; an empty value takes its line out. Return the file.
+    """Write settings into the user's own file and return it; an empty value removes its line.
 
     Raises:
-        OSError: the file cannot be written; it is as it was.
+        OSError: if the file cannot be written; it does not change.
     """
     file = user_file()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -41,7 +41,7 @@ def write(values: Mapping[str, str]) -> Path:
 
 
 def nearer(names: Iterable[str]) -> str:
-    """Say where one of these settings is set so that it counts before the user's own; empty where none is."""
+    """Return the place of a setting that overrides the user's own file, in words, or ""."""
     here = dotenv_values(".env")
     for name in names:
         if os.environ.get(name):
@@ -52,7 +52,7 @@ def nearer(names: Iterable[str]) -> str:
 
 
 def hidden(name: str, value: str) -> str:
-    """Return the value of a setting as it may be shown: no key, and of an address no password."""
+    """Return the value of a setting without its key, or without the password of an address."""
     if name.endswith("_KEY"):
         return "…"
     return value.replace(urlsplit(value).netloc, address(value)) if name.endswith("_URL") else value

@@ -1,4 +1,4 @@
-"""Voice activity: which stretches of a recording are speech, by the Silero network that comes with faster-whisper."""
+"""Find the stretches of speech in a recording by the Silero network of faster-whisper."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ragweave.models.errors import MissingExtra
 Sound = NDArray[np.int16]
 """16 kHz, one channel."""
 RATE = 16_000
-"""Samples per second of everything that is listened to."""
+"""Samples per second of all sound."""
 FRAME = 512
-"""Samples that the network judges at a time: 32 ms."""
+"""Samples in one step of the network: 32 ms."""
 _PORTION = 120 * RATE
-"""Samples judged together; the outcome must not hang on how the sound happened to arrive."""
+"""Samples in one call; a fixed number, so that the result does not depend on the blocks that arrive."""
 _OPEN = RATE
-"""Samples at the end of a portion in which a stretch may not have ended yet."""
+"""Samples at the end of a portion in which a stretch may still continue."""
 _MARGIN_MS = 200
-"""Kept before and after a stretch, so that no consonant is lost."""
+"""Milliseconds that are kept before and after a stretch, so that no consonant is lost."""
 PAUSE = 3.0
 """Seconds of silence that end a window."""
 
@@ -40,14 +40,14 @@ class Stretch:
 
 
 def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
-    """Yield the stretches of speech of a recording as it goes by.
+    """Yield the stretches of speech of a recording while it arrives.
 
-    Where one is cut depends on what lies before and a little after it: a recording that has grown is cut as
-    it was. A stretch of more than `longest` seconds is parted at its last pause before this limit, or at the
-    limit.
+    The cuts depend only on the sound before them and shortly after them, so a recording that has grown is cut
+    in the same places. A stretch of more than `longest` seconds is split at its last pause before this limit,
+    or at the limit.
 
     Raises:
-        MissingExtra: the extra `video` is not installed.
+        MissingExtra: if the extra `video` is not installed.
     """
     held, at = np.zeros(0, np.int16), 0
     for block in blocks:
@@ -55,7 +55,7 @@ def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
         while len(held) >= _PORTION:
             portion, kept = held[:_PORTION], _PORTION - _OPEN
             for begin, end in _spoken(portion, longest):
-                if end > _PORTION - _OPEN:  # may go on: it is judged again with what follows
+                if end > _PORTION - _OPEN:  # It may continue, so the next portion begins with it.
                     kept = min(kept, begin)
                     break
                 yield Stretch(at + begin, portion[begin:end])
@@ -67,9 +67,9 @@ def stretches(blocks: Iterable[Sound], longest: float) -> Iterator[Stretch]:
 def windows(found: Iterable[Stretch], longest: float) -> Iterator[Stretch]:
     """Join stretches to windows of at most `longest` seconds; the pause between two becomes silence.
 
-    A recogniser understands a sentence better with its neighbours, and works on a whole window anyway. A
-    window ends at a pause of more than PAUSE seconds, and depends only on what lies before: a recording that
-    has grown is parted as it was, but for its last window.
+    A recogniser understands a sentence better with its neighbours, and processes a whole window anyway. A
+    window ends at a pause of more than PAUSE seconds. It depends only on the sound before it, so a recording
+    that has grown has the same windows except for the last one.
     """
     held: Stretch | None = None
     for stretch in found:
@@ -86,7 +86,7 @@ def windows(found: Iterable[Stretch], longest: float) -> Iterator[Stretch]:
 
 
 def _spoken(sound: Sound, longest: float) -> list[tuple[int, int]]:
-    """Return (first sample, one past the last) of each stretch of speech."""
+    """Return the first sample and the sample after the last of each stretch of speech."""
     try:
         from faster_whisper.vad import VadOptions, get_speech_timestamps
     except ImportError as error:
@@ -99,9 +99,10 @@ def _spoken(sound: Sound, longest: float) -> list[tuple[int, int]]:
         min_silence_duration_ms=400,
         speech_pad_ms=_MARGIN_MS,
     )
-    return (
-        [(s["start"], s["end"]) for s in get_speech_timestamps(_floats(sound), options)] if len(sound) else []
-    )
+    if not len(sound):
+        return []
+    found = get_speech_timestamps(_floats(sound), options)
+    return [(stretch["start"], stretch["end"]) for stretch in found]
 
 
 def _floats(sound: Sound) -> NDArray[np.float32]:

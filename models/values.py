@@ -1,4 +1,4 @@
-"""Values that a sentence states, in one form whatever way they are written: numbers, units, months, weekdays, times.
+"""Read the values in a sentence in a canonical form: numbers, units, months, weekdays, times.
 
 A value may be read in several ways: 1.200 is 1200 or 1.2, 03/05 is a day of March or of May. Two values are
 the same if they have a reading in common.
@@ -45,7 +45,7 @@ _BEHIND = re.compile(
 _BEFORE = re.compile(r"(?:([€$£¥])|\b([A-Z]{3}|[Kk]r\.?|Fr\.))\s?[-−]?$")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _HAN = re.compile(r"[一二两三四五六七八九十百千]+(?=[^\W\d_]|$)")
-_HAN_DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2}
+_HAN_DIGITS = dict(zip("零一二三四五六七八九", range(10), strict=True)) | {"两": 2}
 _HAN_SCALES = {"十": 10, "百": 100, "千": 1000}
 
 
@@ -54,11 +54,11 @@ class Value:
     """A value of a text.
 
     Attributes:
-        kind: a number (years, days and clock times too), a month or a weekday.
+        kind: a number (also years, days and clock times), a month or a weekday.
         readings: canonical forms; a clock time is `t` and its minutes of the day.
-        text: as it is written.
-        unit: the unit that is written at a number, or None.
-        sure: the text states it; of other words it is one reading among others (`one`, `once`, `second`).
+        text: the words of the text.
+        unit: the unit of a number, or None.
+        sure: whether the text certainly states the value; words such as `one`, `once` and `second` may not.
     """
 
     kind: Kind
@@ -68,17 +68,21 @@ class Value:
     sure: bool = True
 
     def same(self, other: Value) -> bool:
-        """Tell whether both may be the same value, whatever their units."""
+        """Return whether both may be the same value, whatever their units."""
         return self.kind == other.kind and not self.readings.isdisjoint(other.readings)
 
     def amounts(self) -> list[float]:
-        """Return the numbers that it may be, without clock times."""
-        return [float(r) for r in self.readings if not r.startswith("t") and ":" not in r and "/" not in r]
+        """Return the readings that are numbers and no clock times."""
+        found: list[float] = []
+        for reading in self.readings:
+            if not reading.startswith("t") and ":" not in reading and "/" not in reading:
+                found.append(float(reading))
+        return found
 
 
 @lru_cache(maxsize=4_000)
 def values(text: str) -> tuple[Value, ...]:
-    """Return the values of a text: those of figures in order, then those of words."""
+    """Return the values of a text: first those in figures in order, then those in words."""
     taken: list[tuple[int, int]] = []
     found: list[Value] = []
     for m in _DATE.finditer(text):
@@ -87,27 +91,41 @@ def values(text: str) -> tuple[Value, ...]:
             taken.append(m.span())
             found += made
     for m in _NUMBER.finditer(text):
-        inside = any(a < m.end() and m.start() < b for a, b in taken)
-        if inside or _in_word(text, m) or _CJK_MONTH.match(text, m.start()):
+        if _overlaps(m, taken) or _in_word(text, m) or _CJK_MONTH.match(text, m.start()):
             continue
         found.append(_number(text, m))
-    found += (Value("month", frozenset({m[1].lstrip("0")}), m.group()) for m in _CJK_MONTH.finditer(text))
+    for m in _CJK_MONTH.finditer(text):
+        found.append(Value("month", frozenset({m[1].lstrip("0")}), m.group()))
     return (*found, *_of_words(text), *_of_han(text))
 
 
+def _overlaps(m: re.Match[str], taken: list[tuple[int, int]]) -> bool:
+    """Return whether a match overlaps one of the spans."""
+    for start, end in taken:
+        if start < m.end() and m.start() < end:
+            return True
+    return False
+
+
 def units_named(text: str) -> frozenset[Unit]:
-    """Return every unit that a text names, at a number or apart from one, as in the head of a column."""
+    """Return every unit that a text names, with or without a number, as in the head of a column."""
     words = re.findall(rf"[{SIGNS}]\s?[CF]?|[^\W\d_]+(?:/[^\W\d_]+|[²³23](?!\w))?\.?", text)
-    return frozenset(u for w in words if (u := unit_of(w.replace(" ", ""))) is not None)
+    found: set[Unit] = set()
+    for word in words:
+        unit = unit_of(word.replace(" ", ""))
+        if unit is not None:
+            found.add(unit)
+    return frozenset(found)
 
 
 def _in_word(text: str, m: re.Match[str]) -> bool:
-    """Tell whether digits are part of a name, as in K2 or GPT-4."""
+    """Return whether digits are part of a name, as in K2 or GPT-4."""
     before = text[max(0, m.start() - 2) : m.start()]
     return bool(re.search(r"(?:[A-Za-z]|[^\W\d_]-)\Z", before))
 
 
 def _of_date(m: re.Match[str]) -> Iterator[Value]:
+    """Yield the number, month and weekday values of a date in figures."""
     year, month, day, first, second, late = m.groups()
     if year:
         pairs = [(int(month), int(day))]
@@ -115,15 +133,22 @@ def _of_date(m: re.Match[str]) -> Iterator[Value]:
     else:
         pairs = [(int(second), int(first)), (int(first), int(second))]
         years = {late} if len(late) == 4 else {late.lstrip("0") or "0", f"19{late}", f"20{late}"}
-    pairs = [(mo, d) for mo, d in pairs if 1 <= mo <= 12 and 1 <= d <= 31]
-    if not pairs:
+    days: set[str] = set()
+    months: set[str] = set()
+    weekdays: set[str] = set()
+    for of_year, of_month in pairs:
+        if 1 <= of_year <= 12 and 1 <= of_month <= 31:
+            months.add(str(of_year))
+            days.add(str(of_month))
+            weekdays.add(_weekday(int(max(years)), of_year, of_month))
+    if not days:
         return
     yield Value("number", frozenset(years), m.group())
-    yield Value("number", frozenset(str(d) for _, d in pairs), m.group())
-    yield Value("month", frozenset(str(mo) for mo, _ in pairs), m.group())
-    days = {_weekday(int(max(years)), mo, d) for mo, d in pairs} - {""}
-    if days:
-        yield Value("weekday", frozenset(days), m.group(), sure=False)
+    yield Value("number", frozenset(days), m.group())
+    yield Value("month", frozenset(months), m.group())
+    weekdays.discard("")
+    if weekdays:
+        yield Value("weekday", frozenset(weekdays), m.group(), sure=False)
 
 
 def _weekday(year: int, month: int, day: int) -> str:
@@ -134,9 +159,11 @@ def _weekday(year: int, month: int, day: int) -> str:
 
 
 def _number(text: str, m: re.Match[str]) -> Value:
+    """Return the value of a figure with its sign, scale and unit."""
     digits = m["digits"]
     readings = _readings(digits)
-    if period := _PERIOD.match(text, m.end()):
+    period = _PERIOD.match(text, m.end())
+    if period:
         minutes = _minutes(digits, period[1].lower())
         if minutes is not None:
             return Value("number", frozenset({f"t{minutes}"}), m.group() + period.group())
@@ -146,7 +173,8 @@ def _number(text: str, m: re.Match[str]) -> Value:
     if behind:
         scale = SCALES.get(fold(behind[1]).strip("."))
         if scale:
-            readings = {_canonical(Decimal(r) * scale) for r in readings if _is_plain(r)}
+            plain = list(filter(_is_plain, readings))
+            readings = {_canonical(Decimal(reading) * scale) for reading in plain}
         else:
             unit = unit_of(behind[1].replace(" ", ""))
     before = _BEFORE.search(text, max(0, m.start() - 6), m.start())
@@ -156,13 +184,15 @@ def _number(text: str, m: re.Match[str]) -> Value:
 
 
 def _readings(digits: str) -> set[str]:
-    """Return what a figure may be: 1.200 is 1200 or 1.2, 14:30 a time of day."""
+    """Return the possible readings of a figure: 1.200 is 1200 or 1.2, 14:30 is a time of day."""
     if ":" in digits:
         minutes = _minutes(digits, "")
-        times = (
-            set() if minutes is None else {f"t{minutes}", *([f"t{minutes + 720}"] if minutes < 720 else [])}
-        )
-        return {digits, *times}
+        times = {digits}
+        if minutes is not None:
+            times.add(f"t{minutes}")
+            if minutes < 720:
+                times.add(f"t{minutes + 720}")
+        return times
     if "/" in digits:
         return {digits}
     plain = re.sub(rf"[{_GAP} ]", "", digits)
@@ -186,7 +216,7 @@ def _readings(digits: str) -> set[str]:
 
 
 def _canonical(number: str | Decimal) -> str:
-    """Return a number without zeros that say nothing; what is no number (1.2.3) stays."""
+    """Return a number without superfluous zeros; text that is no number (1.2.3) stays."""
     try:
         made = Decimal(number)
         return format(made.normalize() if made else Decimal(0), "f")
@@ -228,7 +258,7 @@ def _of_words(text: str) -> Iterator[Value]:
 
 
 def _of_word(word: str) -> int | None:
-    """Return the number that a word says: twenty-one, einundzwanzig, third."""
+    """Return the number that a word means: twenty-one, einundzwanzig, third."""
     for table in (NUMBER_WORDS, TENS, COUNT_WORDS, ORDINALS):
         if word in table:
             return table[word]
@@ -242,7 +272,7 @@ def _of_word(word: str) -> int | None:
 
 
 def _of_han(text: str) -> Iterator[Value]:
-    """Yield the numbers that Han numerals say; a single one may be part of a word."""
+    """Yield the numbers of Han numerals; a single numeral may be part of a word."""
     for m in _HAN.finditer(text):
         total, digit = 0, 0
         for c in m.group():

@@ -284,7 +284,7 @@ class _Source:
                 continue
             self._places.append((item, parts))
             for part in parts:
-                told = tables.told(item.text, part.start, part.end)
+                told = tables.as_sentence(item.text, part.start, part.end)
                 holds = frozenset(named | (self._weights.keys() & set(terms(told))))
                 heads = (above | (self._weights.keys() & set(terms(part.heading)))) - holds
                 self._told.append(told)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
-from ragweave.models.text import is_listing
+from ragweave.models.list_lines import is_listing
 
 _UNDERLINE = re.compile(r"([=\-~^*#])\1{2,}\s*\Z")
 _NUMBERED = re.compile(

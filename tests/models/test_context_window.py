@@ -9,7 +9,7 @@ import pytest
 
 from ragweave.models import context_window
 from ragweave.models.chat import Chat, chat
-from ragweave.models.context_window import ContextWindow, told_by_server
+from ragweave.models.context_window import ContextWindow, size_from_server
 from ragweave.models.errors import ModelError, PromptCut
 from ragweave.models.meter import Meter
 from ragweave.prompts import quote
@@ -75,11 +75,11 @@ async def test_each_server_tells_its_context_in_its_own_way(
     pages: dict[str, Any], size: int, server: ScriptedServer
 ) -> None:
     server.pages = pages
-    assert await told_by_server(server.base_url, "small") == size
+    assert await size_from_server(server.base_url, "small") == size
 
 
 async def test_a_server_that_is_not_there_tells_nothing() -> None:
-    assert await told_by_server("http://127.0.0.1:9/v1", "small") == 0
+    assert await size_from_server("http://127.0.0.1:9/v1", "small") == 0
 
 
 async def test_a_prompt_is_cut_before_it_is_sent_where_the_size_is_set(

@@ -28,7 +28,7 @@ def parts(text: str) -> list[str]:
 
 
 def told(text: str) -> list[str]:
-    return [tables.told(text, a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
+    return [tables.as_sentence(text, a, b) for a, b in tables.spans(text) if not tables.is_heads(text, a, b)]
 
 
 def test_a_row_is_one_part_whatever_stops_stand_in_it_and_prose_is_cut_into_sentences() -> None:
@@ -65,7 +65,7 @@ def test_a_row_is_told_with_the_heads_of_its_columns_or_as_what_its_first_cell_n
     ],
 )
 def test_empty_cells_and_the_marks_of_lists_are_left_out(row: str, said: str) -> None:
-    assert tables.told(row, 0, len(row)) == said
+    assert tables.as_sentence(row, 0, len(row)) == said
 
 
 def test_a_long_listing_is_parted_by_its_lines_and_wrapped_prose_is_not() -> None:
@@ -80,7 +80,7 @@ def test_parts_stand_in_order_and_hold_every_character_that_is_not_white(text: s
     assert all(a < b for a, b in found)
     assert all(b <= c for (_, b), (c, _) in pairwise(found))
     assert "".join("".join(text[a:b].split()) for a, b in found) == "".join(text.split())
-    assert all(isinstance(tables.told(text, a, b), str) for a, b in found)
+    assert all(isinstance(tables.as_sentence(text, a, b), str) for a, b in found)
 
 
 DATED = [

@@ -99,7 +99,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedHub]:
     with ScriptedHub({**FILES}) as served:
         monkeypatch.setenv("HF_ENDPOINT", served.url)
         whisper = {"model.bin": served.sha256("model.bin"), "config.json": served.sha256("config.json")}
-        moved = {"whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper, "beside": ()}}
+        moved = {
+            "whisper": {"name": "owner/model", "commit": served.commit, "sha256": whisper, "companions": ()}
+        }
         moved |= {"gguf": {"name": "owner/model", "file": "small.gguf"}}
         monkeypatch.setattr(offered, "OFFERS", [replace(o, **moved.get(o.source, {})) for o in offers.OFFERS])
         yield served
@@ -379,7 +381,7 @@ def test_two_models_that_belong_together_are_fetched_together_and_written_as_one
 ) -> None:
     hub.repo = "owner/(?:model|other)"
     [english, *_] = [o for o in offered.OFFERS if o.part == "speech"]
-    pair = replace(english, beside=(replace(english, name="owner/other"),))
+    pair = replace(english, companions=(replace(english, name="owner/other"),))
     monkeypatch.setattr(offered, "OFFERS", [pair])
     code, out, _ = main("setup", "speech", "--all", "--yes")
     assert code == 0 and "download owner/model and owner/other: 226 MB, licence MIT" in out
