@@ -274,7 +274,7 @@ async def open_library(name: str = "default") -> Library:
     """
     held = open_stores()
     if held is not None:
-        found = held.opened.get((name, model_settings().embed))
+        found: Library | None = held.opened.get((name, model_settings().embed))
         if found is not None and found.is_called(name):
             return found
     return await asyncio.to_thread(_open, name)

@@ -123,9 +123,8 @@ class _Search:
         known = self.held.catalog.known(self.row.id, _ids([*dense, *lexical, *visual]))
         note = note or self.held.vectors.note()
         found = []
-        for rankings in zip(dense, lexical, visual, strict=True):
-            hits = [_hits(ranking, known) for ranking in rankings]
-            found.append(Lists(*hits, note))
+        for near, worded, seen in zip(dense, lexical, visual, strict=True):
+            found.append(Lists(_hits(near, known), _hits(worded, known), _hits(seen, known), note))
         return found
 
 
