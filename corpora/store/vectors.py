@@ -15,28 +15,25 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, select
 
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import blobs, locks
 from ragweave.corpora.store.blobs import SEEN, Matrix, item_of
 from ragweave.corpora.store.chroma import Broken, FolderIndexes, Index, IndexLost, Near
-from ragweave.corpora.store.chroma_rows import CollectionChange, collection_of
 from ragweave.corpora.store.chroma_server import ServerIndexes
 from ragweave.corpora.store.exact import Held, matrix_of, nearest
-from ragweave.corpora.store.index_state import alive_of, changes_of, living_of, rows_of
+from ragweave.corpora.store.index_state import alive_of, living_of, rows_of
+from ragweave.corpora.store.index_upkeep import FEW, Upkeep
 from ragweave.corpora.store.libraries import Libraries
-from ragweave.corpora.store.schema import bump, in_parts, indexes, upsert, vectors
+from ragweave.corpora.store.schema import bump, in_parts, indexes, vectors
 from ragweave.corpora.types import Corpus
 from ragweave.models.errors import LibraryError
 
+__all__ = ["FEW", "MANY", "Vectors"]
+
 logger = logging.getLogger(__name__)
 
-INDEX_FROM = 1
-"""Fewest vectors of a library for which an index is made."""
-FEW = 20_000
-"""Most vectors of a corpus that a process for one question compares one by one; importing chromadb takes longer.
-Every run updates an index up to this size; it updates a larger one when a hundredth of the rows changed."""
 MANY = 100_000
 """Most vectors of a corpus that are compared one by one while a Chroma server cannot be reached."""
 PER_ITEM = 32
@@ -53,6 +50,7 @@ class Vectors:
         """Keep the indexes under the home, or in the Chroma server that the settings name."""
         self._catalog = catalog
         self._indexes = ServerIndexes(server) if server else FolderIndexes(home)
+        self._upkeep = Upkeep(catalog, self._indexes)
         self._note = ""
         self._mending = threading.Lock()
         self._held = Held()
@@ -147,47 +145,12 @@ class Vectors:
         return self._note
 
     def tidy(self, library: str, *, anew: bool = False) -> str:
-        """Update the index if it is missing or too old; the caller holds the writer lock.
-
-        `anew` builds it from scratch in any case.
-
-        Returns:
-            The reason why it could not be made, or "".
-        """
-        why = ""
-        try:
-            with self._catalog.reading(library) as connection:
-                rows = [] if anew else connection.execute(select(indexes)).mappings().all()
-                stale = self._stale(library, connection, rows)
-                usable = self._indexes.usable(library, rows) if stale and rows else []
-            if stale:
-                self._update(library, usable)
-        except Broken as error:
-            return f"{error}; check RAGWEAVE_CHROMA_URL"
-        except LibraryError as error:
-            why = str(error)
-        self._sweep(library)
-        return why
+        """Update the index if it is missing or too old; see `Upkeep.tidy`."""
+        return self._upkeep.tidy(library, anew=anew)
 
     def forget_removed(self, library: str) -> None:
-        """Remove deleted rows from an index that holds texts or lies in a server.
-
-        An index in the home folder holds vectors and ids alone, so the next run updates it. No search returns
-        rows that the catalog does not hold.
-        """
-        with self._catalog.reading(library) as connection:
-            rows = connection.execute(select(indexes)).mappings().all()
-            deleted = [change.gone for change in changes_of(connection, rows)]
-        if not any(deleted):
-            return
-        if isinstance(self._indexes, ServerIndexes):
-            # If the server cannot be reached, the next run updates it.
-            with suppress(LibraryError, Broken):
-                self._update(library, self._indexes.usable(library, rows))
-        elif isinstance(self._indexes, FolderIndexes) and self._indexes.holds_texts(rows):
-            self._forget(library)
-            self._sweep(library)
-            self.tidy(library)
+        """Remove deleted rows from the index; see `Upkeep.forget_removed`."""
+        self._upkeep.forget_removed(library)
 
     def drop(self, library: str) -> None:
         """Forget a library that was deleted."""
@@ -291,7 +254,7 @@ class Vectors:
                 logger.warning("%s; all vectors are compared instead", error)
                 # Another process may hold the disk, or it may be read-only.
                 with suppress(LibraryError):
-                    self._forget(library)
+                    self._upkeep.forget_rows(library)
             return 0
         if isinstance(error, IndexLost) and not self._mending.locked():
             threading.Thread(target=self._mend, args=(library,), name="ragweave-mend", daemon=True).start()
@@ -305,77 +268,7 @@ class Vectors:
         with suppress(LibraryError), self._mending, locks.writer(library, library, 0):
             self.tidy(library)
 
-    def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
-        """Tell whether the indexes differ enough from the catalog to be written."""
-        there = self._indexes.there(library)
-        changes = changes_of(connection, [row for row in rows if row["name"] in there])
-        if sum(change.count for change in changes) < INDEX_FROM:
-            return bool(rows)
-        needed = {(change.space, change.corpus) for change in changes}
-        for row in rows:
-            if (row["space"], row["corpus"]) not in needed:
-                return True
-        return any(map(_is_stale, changes))
-
-    def _update(self, library: str, usable: Sequence[Index]) -> None:
-        try:
-            self._write(library, usable)
-        except LibraryError:
-            if not usable:
-                raise
-            self._write(library, [])
-
-    def _write(self, library: str, usable: Sequence[Index]) -> None:
-        """Write what the indexes lack; those that are not `usable` are written from scratch."""
-        if self._indexes.in_place:
-            # No search may use a collection that is only partly rewritten.
-            kept = [row["name"] for row in usable]
-            with self._catalog.writing(library) as connection:
-                connection.execute(delete(indexes).where(indexes.c.name.not_in(kept)))
-        with self._catalog.reading(library) as connection:
-            changes = changes_of(connection, usable)
-            if not self._indexes.in_place and _holds_other_spaces(usable, changes):
-                usable, changes = [], changes_of(connection, [])
-            if sum(change.count for change in changes) < INDEX_FROM:
-                changes = []
-            name, digest = self._indexes.write(library, connection, changes, usable) if changes else ("", "")
-        with self._catalog.writing(library) as connection:
-            connection.execute(delete(indexes))
-            for change in changes:
-                row = {
-                    "space": change.space,
-                    "corpus": change.corpus,
-                    "upto": change.upto,
-                    "count": change.count,
-                }
-                named = name + change.collection if self._indexes.in_place else name
-                upsert(connection, indexes, {**row, "name": named, "digest": digest})
-
-    def _forget(self, library: str) -> None:
-        with self._catalog.writing(library) as connection:
-            connection.execute(delete(indexes))
-
-    def _sweep(self, library: str) -> None:
-        with self._catalog.reading(library) as connection:
-            kept = set(connection.execute(select(indexes.c.name)).scalars())
-        self._indexes.keep(library, kept)
-
 
 def _with_items(hits: Near) -> Near:
     """Return the hits of chunks with the ids of their items."""
     return [(item_of(id_), cosine) for id_, cosine in hits]
-
-
-def _is_stale(change: CollectionChange) -> bool:
-    """Tell whether so much of a collection has changed that it is worth writing."""
-    tolerated = 0 if change.count <= FEW else change.count // 100
-    return change.new + change.gone > tolerated or not change.after
-
-
-def _holds_other_spaces(rows: Sequence[Index], changes: Sequence[CollectionChange]) -> bool:
-    """Tell whether a collection holds vectors of another space than the one that is wanted."""
-    wanted = {change.collection: change.space for change in changes}
-    for row in rows:
-        if wanted.get(collection_of(row["space"], row["corpus"])) != row["space"]:
-            return True
-    return False
