@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from ragweave.corpora.images.links import state_of
 from ragweave.corpora.images.reader import further
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.catalog import Catalog, LibraryRow
+from ragweave.corpora.store.files import Known
+from ragweave.corpora.video.intake import RECORDINGS
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import InputError, LibraryError, LibraryNotFound
 
@@ -58,4 +60,15 @@ def incomplete(catalog: Catalog, library: str, ocr_seconds: float) -> set[str]:
             stale = now[link, before] != before
         if stale:
             found.add(source)
+    return found
+
+
+def usable_sources(known: Mapping[str, Known], again: Container[str], params: str) -> set[str]:
+    """Return the sources that the library holds and that need not be read again."""
+    found = set()
+    for each in known.values():
+        if each.status == "failed" or each.source in again:
+            continue
+        if each.kind in RECORDINGS or each.params_hash == params:
+            found.add(each.source)
     return found
