@@ -1,6 +1,6 @@
 """The pipeline of a run: queues join scan, read, embed and commit, which work in parallel.
 
-The slowest stage sets the pace. A budget limits the total size of the files in the pipeline.
+A budget limits the total size of the files in the pipeline.
 """
 
 from __future__ import annotations
@@ -84,10 +84,8 @@ class Pipeline:
         """Update the library from these files, or from the `texts` among them.
 
         Sources in `again` are read although they are unchanged. Of sources in `pictures` only pictures are
-        still to be read, so a pass over the texts leaves them.
-
-        Returns:
-            Files that need another pass: copies of a source that could not be stored.
+        still to be read, so a pass over the texts leaves them. Returns the files that need another pass:
+        copies of a source that could not be stored.
         """
         self._params, self._known, self._texts, self._pictures = params_hash(), known, texts, pictures
         self._inside = [str(root if root.is_dir() else root.parent) for root in self.roots]
