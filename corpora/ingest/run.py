@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from ragweave.corpora.ingest.events import Event, Report
-from ragweave.corpora.ingest.run_stages import Listener, Models, Run
+from ragweave.corpora.ingest.run_stages import IndexRun, Listener, Models
 from ragweave.corpora.ingest.targets import open_or_create, roots_of
 from ragweave.corpora.loaders import check_loader
 from ragweave.corpora.settings import corpora_settings
@@ -145,7 +145,7 @@ def _write(
     check_encoder(row, text_encoder.name)
     committer = Committer(held.catalog, row, params_hash())
     embed_missing(held, row, text_encoder)
-    run = Run(
+    run = IndexRun(
         corpora_settings(),
         held,
         library,

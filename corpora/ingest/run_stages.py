@@ -46,7 +46,7 @@ class Models:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class IndexRun:
     """The stages of one run, in their order; each also does what an earlier run left undone."""
 
     settings: CorporaSettings

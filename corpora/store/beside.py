@@ -97,7 +97,7 @@ class LibraryBeside(Library):
         sources: Sequence[str] = (),
         only: Kind | None = None,
     ) -> list[Lists]:
-        """Return the lists of each query as `Library.search` does, with the items of the files merged by score."""
+        """Return the lists of `Library.search`, with the items of the files merged by score."""
         found = await super().search(corpus, queries, k, sources, only)
         if not queries or k < 1 or only == "visual":
             return found

@@ -14,7 +14,7 @@ from ragweave.corpora.types import Corpus
 
 Matrix = NDArray[np.float32]
 CORPUS: Corpus = "clip"
-"""Corpus that the knowledge graph is extracted from; its entities' vectors have this corpus, in their own space."""
+"""Corpus of the knowledge graph, and of the vectors of its entities, which have their own space."""
 SEEN, ENTITIES = "see ", "entities of "
 
 

@@ -146,7 +146,7 @@ class Catalog(Libraries):
         return {id: known[item.source] for id, item in found.items() if item.source in known}
 
     def _once(self, library: str, name: str, read: Callable[[Connection], T]) -> T:
-        """Return a cached value of a library; read it if there is none. Every question needs it; it seldom changes."""
+        """Return a cached value of a library; read it if it is not cached."""
         memory = self.memory(library)
         if name not in memory:
             with self.reading(library) as connection:

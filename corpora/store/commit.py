@@ -103,7 +103,7 @@ class Committer:
     def _check_links(
         self, connection: Connection, links: Sequence[File]
     ) -> tuple[list[File], list[File], dict[str, str]]:
-        """Return the links with a known source, those without, and why known sources could not be read, by path."""
+        """Return the links with a known source, those without, and by path why sources could not be read."""
         linked: list[File] = []
         missing: list[File] = []
         unread: dict[str, str] = {}

@@ -170,7 +170,7 @@ class Library:
     def nearness(self, query: str, ids: Collection[str]) -> dict[str, float]:
         """Return the similarity of items to a query by their vectors, by item id. Blocks.
 
-        The unit is standard deviations above the passages of the library. Items without a vector are left out.
+        The unit is standard deviations above the passages of the library. Items without a vector are omitted.
         """
         return nearness.of_items(self.held, self.id, self.encoder, query, ids)
 

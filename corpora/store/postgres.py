@@ -191,7 +191,7 @@ class Server:
 
     @contextmanager
     def lock(self, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[str]:
-        """Hold a lock of the database; wait up to `wait` seconds. Yield "", or the holder if that was too short."""
+        """Hold a lock of the database, waiting up to `wait` seconds; yield "", or the holder of the lock."""
         ends = time.monotonic() + wait
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             key = {"key": key_of(name)}

@@ -17,7 +17,7 @@ from ragweave.models.embed import Encoder
 Kind = Literal["dense", "lexical", "visual"]
 
 _PARAGRAPHS_PER_DOCUMENT = 4
-"""Paragraphs to search for each document wanted, because some documents have the vectors of their paragraph."""
+"""Paragraphs to search for each document wanted: some documents have the vectors of a paragraph."""
 
 
 def search(

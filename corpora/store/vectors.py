@@ -218,7 +218,7 @@ class Vectors:
         most: int,
         sources: Sequence[str],
     ) -> list[Near]:
-        """Return what an index finds, without deleted rows; it is queried for more until enough rows are left."""
+        """Return what an index finds, without deleted rows; query for more until enough are left."""
         memory, key = self._catalog.memory(library), f"whole {index['corpus']} {index['space']}"
         if key not in memory:
             # In most generations the index holds no deleted row.

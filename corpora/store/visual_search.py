@@ -128,7 +128,7 @@ def _encode(
 
 
 def _seen_as_one(item: Item, frames: int) -> list[list[str]]:
-    """Return the media ids that are encoded together: each picture alone, or `frames` spread evenly over a clip."""
+    """Return the media ids to encode together: single pictures, or `frames` spread over a clip."""
     pictures = pictures_of(item)
     if frames == 1 or item.corpus == "image":
         return [[picture] for picture in pictures]
