@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from ragweave.corpora.store import vectors
+from ragweave.corpora.store import index_upkeep, vectors
 from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
 
 settings.register_profile("calm", deadline=None)
@@ -37,7 +37,7 @@ for _name in [
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-vectors.INDEX_FROM = sys.maxsize
+index_upkeep.INDEX_FROM = sys.maxsize
 
 _LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", ""}
 
@@ -142,7 +142,7 @@ def _forget() -> None:
 def _indexed_by_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give tests marked `chroma` the index of vectors, which takes a process a run to write, and ask it."""
     if request.node.get_closest_marker("chroma"):
-        monkeypatch.setattr(vectors, "INDEX_FROM", 1)
+        monkeypatch.setattr(index_upkeep, "INDEX_FROM", 1)
         monkeypatch.setattr(vectors.Vectors, "stays", True)
 
 

@@ -1,9 +1,8 @@
-"""Reading, perceiving and embedding on the nodes of a Ray cluster, with the same processes and limits as here.
+"""Read files and recordings and embed texts on the nodes of a Ray cluster, within the same limits as locally.
 
-An actor for each CPU of the cluster, or for what the settings give to one, has a reading process of its own.
-Files are opened at the same path on every node; what is made of them comes back through Ray, pictures
-included, and the run that asked is the only writer. An actor that is lost costs what it had in hand, which
-another one repeats; where its node lives, it is started again.
+Each actor takes one CPU, or the share that the settings name, and has a reading process of its own. Every
+node must see the files under the same path. Items and pictures return through Ray, and the run is the only
+writer. If an actor is lost, another repeats its current file; if its node is alive, the actor is restarted.
 """
 
 from __future__ import annotations
@@ -38,41 +37,44 @@ from ragweave.models.subprocess_env import environment
 logger = logging.getLogger(__name__)
 
 _TRIES = 2
-"""Actors that may be lost over one file before the file is taken to be the cause."""
+"""Actors that one file may end before the file counts as the cause."""
 _AGAIN = 2
-"""Times that an actor is started again."""
+"""Restarts allowed for each actor of a run."""
 _START = 60.0
-"""Seconds that it may take: a node may have gone which Ray still holds to be alive."""
+"""Seconds that a restart may take: Ray may not know yet that a node is gone."""
 _EMBEDDED = 64
-"""Texts that are worth a journey."""
+"""Fewest texts that are worth sending to an actor."""
 
 Reply = tuple[bytes, dict[str, bytes], list[tuple[str, str]]]
-"""A `Prepared` as JSON, its pictures by name, and what was understood of recordings."""
+"""A `Prepared` as JSON, its pictures by name, and how well recordings were understood."""
 
 
 class Worker:
-    """What an actor does; its methods return data and refusals as data, and no exceptions of ours."""
+    """The work of an actor; its methods return our errors as values instead of raising them."""
 
     def __init__(self, settings: dict[str, Any], command: Sequence[str] = ()) -> None:
         self._settings = CorporaSettings(**{**settings, "parse_workers": 1})
         self._readers = Readers(self._settings, command)
 
     def differs(self, roots: Sequence[str], params: str) -> str:
-        """Return why this node cannot do the work of a run, in words, or ""."""
+        """Return why this node cannot do the work of a run, or ""."""
         if params_hash() != params:
             return "runs another version of Ragweave"
-        return next((f"does not see {root}" for root in roots if not os.path.isdir(root)), "")
+        for root in roots:
+            if not os.path.isdir(root):
+                return f"does not see {root}"
+        return ""
 
     def read(
         self, path: str, source: str, max_words: int, roots: Sequence[str], loader: str, later: bool
     ) -> Reply | SourceError:
-        """Read a file in the limited process beside this actor."""
+        """Read a file in the limited process of this actor."""
         return _made(
             lambda media: (self._readers.read(path, source, max_words, media, roots, loader, later), [])
         )
 
     def perceive(self, library: str, max_words: int, file: File) -> Reply | SourceError:
-        """Look at a recording and listen to it."""
+        """Read a recording: its pictures and its speech."""
         intake = Intake(self._settings, library, max_words, None, threading.Event())
         return _made(lambda media: (intake.read(file, media, lambda *far: None), intake.understood))
 
@@ -92,8 +94,16 @@ def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Rep
 
 def _fit(there: dict[str, float], settings: CorporaSettings) -> int:
     """Return how many actors a node has room for."""
-    parts = zip(("CPU", "GPU"), settings.ray_shares, strict=True)
-    return min(int(there.get(kind, 0) / share) for kind, share in parts if share)
+    fits = []
+    for kind, share in zip(("CPU", "GPU"), settings.ray_shares, strict=True):
+        if share:
+            fits.append(int(there.get(kind, 0) / share))
+    return min(fits)
+
+
+def open_readers(settings: CorporaSettings, roots: Sequence[str]) -> RayReaders | Readers:
+    """Return the readers that the settings name: the actors of a cluster, or processes of this machine."""
+    return RayReaders(settings, roots) if settings.ray else Readers(settings)
 
 
 class RayReaders:
@@ -106,9 +116,8 @@ class RayReaders:
         begun = {"include_dashboard": False} if local else {}
         try:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            if (
-                local
-            ):  # Ray's own way to loopback, which it reads when it is imported: else every interface is open
+            if local:
+                # Ray reads this when it is imported, and then listens on loopback only.
                 os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
             import ray
         except ImportError as error:
@@ -133,18 +142,19 @@ class RayReaders:
             )
         self.width = min(settings.parse_workers or most, most)
         self.recordings = self.width
-        # Keys stay here: the nodes read strangers' files.
-        told = {k: v for k, v in environment().items() if k.startswith("RAGWEAVE_")}
+        # Keys are not sent to the nodes, because these read untrusted files.
+        variables = {k: v for k, v in environment().items() if k.startswith("RAGWEAVE_")}
         mine = {name: value for name, value in settings if not isinstance(value, SecretStr)}
         given = dict(zip(("num_cpus", "num_gpus"), settings.ray_shares, strict=True))
-        actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": told})
+        actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": variables})
         self._start: Callable[[], Any] = lambda: actor.remote(mine, command)
         self._settings, self._roots = settings, list(roots)
         self._all = [self._start() for _ in range(self.width)]
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock, self._again, self._closed = threading.Lock(), _AGAIN * self.width, False
         for one in self._all:
-            if why := ray.get(one.differs.remote(self._roots, params_hash())):
+            why = ray.get(one.differs.remote(self._roots, params_hash()))
+            if why:
                 self.close()
                 raise LibraryError(
                     f"A node of the Ray cluster {why}", "set it up as this machine, and share the folders"
@@ -162,7 +172,7 @@ class RayReaders:
         later: bool = False,
         seen: Callable[[int], None] = lambda count: None,
     ) -> Prepared:
-        """Read one file on a free node, `later` without its pictures; waits for one, which never tells `seen`.
+        """Wait for a free node and read one file there; `later` leaves its pictures, and `seen` is not called.
 
         Raises:
             SourceError: the file cannot be read, went past a limit, or ended two nodes.
@@ -172,7 +182,7 @@ class RayReaders:
         return self._unpacked(self._ask("read", path, source, max_words, list(roots), loader, later), media)
 
     def perceive(self, intake: Intake, file: File, media: Path, tell: Callable[..., None]) -> Prepared:
-        """Take a recording in; here, where a vision model is asked for captions, since its key stays here."""
+        """Read a recording; on this machine if a vision model writes captions, since its key stays here."""
         if intake.captioner is not None:
             return intake.read(file, media, tell)
         reply = self._ask("perceive", intake.library, intake.max_words, file)
@@ -181,7 +191,7 @@ class RayReaders:
         return self._unpacked(reply, media)
 
     def embed(self, encoder: Encoder, texts: Sequence[str]) -> Matrix:
-        """Return the vectors of texts; here, where the encoder is a server or they are few."""
+        """Return the vectors of texts; embed them here if the encoder is a server or the texts are few."""
         if model_settings().embed_url or len(texts) < 2 * _EMBEDDED:
             return encoder.texts(list(texts))
         parts = np.array_split(np.array(texts, dtype=object), min(self.width, len(texts) // _EMBEDDED))
@@ -189,7 +199,7 @@ class RayReaders:
             return np.concatenate(list(pool.map(lambda part: self._ask("embed", list(part)), parts)))
 
     def close(self) -> None:
-        """End every actor; what they have in hand is given up."""
+        """End every actor, and abandon its current work."""
         self._closed = True
         for one in list(self._all):
             self._ray.kill(one)
@@ -198,16 +208,16 @@ class RayReaders:
     def _ask(self, method: str, *given: Any) -> Any:
         for _ in range(_TRIES):
             one = self._idle.get()
-            if one is None:  # whoever else waits is told as well
+            if one is None:
+                # Wake the next waiting thread as well.
                 self._idle.put(None)
                 if self._closed:
                     raise JobStopped
                 if self._room(self._settings):
-                    what, remedy = (
+                    raise LibraryError(
                         "The workers of the Ray cluster end again and again",
-                        "look at the logs of Ray",
+                        "look at the logs of Ray, and run the same command again",
                     )
-                    raise LibraryError(what, f"{remedy}, and run the same command again")
                 raise LibraryError(
                     "No node of the Ray cluster is left", "start nodes, and run the same command again"
                 )
@@ -224,7 +234,7 @@ class RayReaders:
         return SourceError("Reading it ended the processes of two nodes", "check the file, or their memory")
 
     def _replace(self, lost: Any) -> None:
-        """Start an actor in the place of a lost one, where there is room for it and it was not tried too often."""
+        """Replace a lost actor, if the cluster has room and restarts are left."""
         with self._lock:
             self._all.remove(lost)
             started = None
@@ -249,7 +259,8 @@ class RayReaders:
 
     def _room(self, settings: CorporaSettings) -> int:
         """Return how many actors the living nodes have room for."""
-        return sum(_fit(node["Resources"], settings) for node in self._ray.nodes() if node["Alive"])
+        alive = [node for node in self._ray.nodes() if node["Alive"]]
+        return sum(_fit(node["Resources"], settings) for node in alive)
 
     def _unpacked(self, reply: Reply | SourceError, media: Path | None) -> Prepared:
         if isinstance(reply, SourceError):

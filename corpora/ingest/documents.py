@@ -1,4 +1,4 @@
-"""Documents of LangChain loaders as sources: their text is kept as files of the library, and indexed like any other."""
+"""Documents of LangChain loaders as sources: their text is written into files, which are indexed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of `index` tells while it works, and its report at the end."""
+"""The events of a run of `index`, and its report at the end."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ Stage = Literal["read", "embed", "commit"]
 
 @dataclass(slots=True)
 class Report:
-    """What a run did; `id` is that of the library, which keeps it under another name.
+    """What a run did.
 
-    `linked` are files whose bytes the library held under another path; `failed` and `skipped` have (path,
-    reason), `understood` (path, how well) of each recording that was taken in, `partial` (path, what was not)
-    of each file of which something could not be read or was left out; `chunks` are vectors, `seen` pictures
-    that the image-text encoder saw, `extracted` chunks of recordings that were read for entities, `spent`
-    what captions and entities cost, by model. `kept` has (folder, files gone, files known) of each that most
-    files are
-    gone from: they stay until a run may forget them. `busy` has the seconds that each stage worked, summed
-    over its workers; `seconds` is wall time.
+    Attributes:
+        library: name of the library.
+        linked: number of files whose content the library held under another path.
+        failed: path and reason of each file that could not be read.
+        skipped: path and reason of each file that was left out.
+        chunks: number of vectors.
+        seen: number of pictures that the image-text encoder encoded.
+        seconds: wall time.
+        busy: seconds that each stage worked, summed over its workers.
+        extracted: number of chunks of recordings that were read for entities.
+        understood: path of each recording that was read, and how well it was understood.
+        spent: cost of captions and entities, by model.
+        partial: path of each file that was read in part, and what is missing.
+        id: id of the library, which a renaming does not change.
+        kept: folder, files gone and files known of each folder that lost most of its files; these files stay
+            until a run may remove them.
     """
 
     library: str
@@ -48,7 +56,7 @@ class Report:
     kept: list[tuple[str, int, int]] = field(default_factory=list)
 
     def count_once(self) -> None:
-        """Count a file that was read anew under its new name as read, and no more as linked or unchanged."""
+        """Count a renamed file that was read again as indexed only, not also as linked or unchanged."""
         twice = self.indexed + self.unchanged + self.linked + len(self.failed) - self.files
         linked = max(0, min(twice, self.linked))
         self.linked -= linked
@@ -59,15 +67,24 @@ Kind = Literal[
     "waiting", "started", "skipped", "unchanged", "staged", "later", "ready", "perceived", "done", "linked", "failed",
     "removed", "captioned", "extracted", "reembedded", "finished",
 ]  # fmt: skip
-"""What happened: another process writes the library (`holder`); the folders have been walked (`total` files); a file
-was left out on purpose (`reason`), is as the catalog knows it, has entered a `stage`; the file, or its pictures, are
-read `later`, when all texts are stored (`stage` is picture or recording, `total` how many, `items` what of it is stored
-now); the library is `ready` to be asked while `total` files are still to be read; a file is stored with its `items`,
-holds bytes that the library has already, could not be read (`reason`), or is gone. `perceived` is how far a stage of a
-recording has come, in seconds of it or clips, 0 while it waits to be looked at or heard, or how many pictures of a
-file were read (`stage` is picture, without a total); pictures were described,
-stretches of recordings read for entities, and items embedded by another encoder, `done` of `total`; the
-run is over (`report`)."""
+"""What happened in a run:
+
+- `waiting`: another process writes the library (`holder`).
+- `started`: the folders were walked (`total` files).
+- `skipped`: a file was left out on purpose (`reason`).
+- `unchanged`: a file is as the catalog knows it.
+- `staged`: a file entered a `stage`.
+- `later`: a file, or its pictures, are read after all texts are stored. `stage` is picture or recording,
+  `total` is how many, and `items` is how many items of the file are stored now.
+- `ready`: the library can be searched while `total` files are still to be read.
+- `perceived`: progress of a `stage` of a recording, in seconds or clips, 0 while it waits; or the number of
+  pictures of a file that were read (`stage` is picture, without a total).
+- `done`, `linked`, `failed`, `removed`: a file is stored with its `items`, has content that the library held,
+  could not be read (`reason`), or is gone.
+- `captioned`, `extracted`, `reembedded`: pictures were described, chunks of recordings read for entities, and
+  items embedded by another encoder, `done` of `total`.
+- `finished`: the run is over (`report`).
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,15 +31,15 @@ from ragweave.models.subprocess_env import environment
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
 _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
-"""Signals by which a process ends that took too long, of the processor or by the clock; the next would end as well."""
+"""Signals that end a process after too much processor time or wall time; a retry would end as well."""
 
 
-def _nobody(count: int) -> None:
-    """Is told of nothing."""
+def _ignore(count: int) -> None:
+    """Ignore the count."""
 
 
 class Readers:
-    """Reading processes that are kept warm for one run; what else it does to a file is done in this process."""
+    """Reading processes that stay open for one run; recordings are read and texts embedded here."""
 
     recordings = 3
     """Recordings that are taken in side by side, each in another stage."""
@@ -65,11 +65,11 @@ class Readers:
         roots: Sequence[str] = (),
         loader: str = "",
         later: bool = False,
-        seen: Callable[[int], None] = _nobody,
+        seen: Callable[[int], None] = _ignore,
     ) -> Prepared:
         """Read one file in a free process, `later` without its pictures; waits for one.
 
-        Call from as many threads as `width`. `seen` is told how many of its pictures were read so far.
+        Call from as many threads as `width`. `seen` is called with the number of pictures read so far.
 
         Raises:
             SourceError: the file cannot be read, or went past a limit.
@@ -99,7 +99,7 @@ class Readers:
             self._idle.put(reader)
 
     def perceive(self, intake: Intake, file: File, media: Path, tell: Tell) -> Prepared:
-        """Take a recording in."""
+        """Read a recording."""
         return intake.read(file, media, tell)
 
     def embed(self, encoder: Encoder, texts: Sequence[str]) -> Matrix:
@@ -150,7 +150,7 @@ class _Reader:
         seconds, more = self._settings.parse_seconds, self._settings.ocr_seconds
         return {**wanted, "seconds": seconds, "ocr_seconds": more, "version": VERSION}
 
-    def read(self, wanted: dict[str, object], seen: Callable[[int], None] = _nobody) -> Prepared:
+    def read(self, wanted: dict[str, object], seen: Callable[[int], None] = _ignore) -> Prepared:
         seconds = self._settings.parse_seconds
         line = json.dumps(self._request(wanted))
         try:
@@ -188,7 +188,7 @@ class _Reader:
         return self._made(reply)
 
     def _again(self, wanted: dict[str, object]) -> bool:
-        """End a process whose memory was too little beside what it holds of other files, to read one in a new one."""
+        """End a process that ran out of memory after other files, so that a new process reads this file."""
         self.stop()
         if wanted["media"]:
             shutil.rmtree(str(wanted["media"]), ignore_errors=True)
@@ -207,12 +207,12 @@ class _Reader:
         return Prepared.from_json(reply["ok"])
 
     def _limit(self) -> str:
-        """Return the name of the signal by which a process ended that took too long; "" where it ended otherwise."""
+        """Return the name of the time-limit signal that ended the process; "" if it ended otherwise."""
         if self._process is None:  # it was not even started
             return ""
         try:
             ended = -self._process.wait(5)
-        except subprocess.TimeoutExpired:  # it has closed its output, and goes on
+        except subprocess.TimeoutExpired:  # it closed its output but still runs
             return "closed"
         return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
 
@@ -229,7 +229,7 @@ class _Reader:
         while data:
             data = data[process.stdin.write(data) :]
 
-    def _reply(self, deadline: float, seen: Callable[[int], None] = _nobody) -> dict[str, dict[str, object]]:
+    def _reply(self, deadline: float, seen: Callable[[int], None] = _ignore) -> dict[str, dict[str, object]]:
         process = self._process
         if process is None:  # it was stopped meanwhile
             raise ConnectionResetError

@@ -1,4 +1,4 @@
-"""Which files of a folder are taken, why the others are not, and which are gone."""
+"""Find the files under folders, the reasons for leaving others out, and the files that are gone."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".ragweaveignore")
-"""Read at every level, in this order; what comes later, or lies deeper, wins."""
+"""Read at every level, in this order; later and deeper patterns win."""
 _PASSING = re.compile(
     r"~\$.*|.*\.(?:crdownload|opdownload|download|part|partial|filepart|tmp|swp)|.*~|thumbs\.db|desktop\.ini",
     re.I,
 )
-"""Names of what programs leave for a while: locks, half of a download, copies before a change, views of a folder."""
+"""Names of temporary files: locks, unfinished downloads, backup copies, folder settings."""
 _TOOLS = frozenset(
     "node_modules bower_components __pycache__ site-packages venv virtualenv env CVS __MACOSX _darcs".split()
 )
@@ -33,21 +33,20 @@ _LONGEST_IGNORE_FILE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What a walk found.
+    """The result of a walk.
 
-    Paths are absolute, without duplicates, in a fixed order; what lies below a folder that was skipped is not
-    listed.
+    Paths are absolute, without duplicates, in a fixed order. The content of skipped folders is not listed.
     """
 
     files: list[Path] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
-    """Folders that could not be listed, and entries that could not be looked at: nobody knows what is there."""
+    """Folders that could not be listed and entries that could not be examined: their files may still exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Emptied:
-    """A root that most files are gone from: how many, and how many of it the library holds."""
+    """A root that lost most of its files: how many are gone, and how many the library holds."""
 
     root: str
     gone: int
@@ -55,17 +54,16 @@ class Emptied:
 
     @property
     def said(self) -> str:
-        """What stays in the library although it is gone, and how it is forgotten."""
+        """A sentence about the files that stay in the library, and how to remove them."""
         count = f"{self.gone:,} of {self.known:,} files of {self.root} are gone, and stay in the library"
         return f"{count}: a drive may be away. ragweave index {self.root} --yes forgets them"
 
 
 def walk(roots: Sequence[Path]) -> Walk:
-    """Find the files under folders, and files named on their own.
+    """Find the files under folders, and files that are named themselves.
 
-    A file named on its own is taken even where ignore patterns would skip it, unless its name is that of a
-    secret. Links inside a folder are not followed: what they lead to there is read in its own place, and
-    nothing else is.
+    A file that is named itself is taken even if ignore patterns match it, unless its name is that of a secret.
+    Links inside a folder are not followed: their targets are read only if they lie in a folder as well.
     """
     out = Walk()
     seen: set[str] = set()
@@ -113,7 +111,7 @@ def _take(path: Path, out: Walk, seen: set[str]) -> None:
 
 
 def _is_unicode(name: str) -> bool:
-    """Tell names that can be stored: those with broken bytes come from the system as lone surrogates."""
+    """Tell whether a name can be stored; invalid bytes come from the system as lone surrogates."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -124,8 +122,8 @@ def _is_unicode(name: str) -> bool:
 def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str]:
     """Return the rules of the folders above one, and why they leave it out, or "".
 
-    They hold whether it is read itself or with a folder above it, so that two runs never forget each other's
-    files. As for Git, nothing above the top of a repository counts.
+    They apply even if only this folder is indexed; otherwise two runs would remove each other's files. Like
+    Git, ignore everything above the top of a repository.
     """
     chain = [root]
     while not os.path.lexists(chain[-1] / ".git") and chain[-1].parent != chain[-1]:
@@ -134,14 +132,15 @@ def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str
     for folder, below in pairwise(reversed(chain)):
         names = {name for name in IGNORE_FILES if os.path.lexists(folder / name)}
         rules += _rules(folder, names, out)
-        if reason := _ignored(below, True, rules):
+        reason = _ignored(below, True, rules)
+        if reason:
             way = f"to read it, write !{below.name}/ into {folder / IGNORE_FILES[-1]}"
             return rules, f"{reason}; {way}"
     return rules, ""
 
 
 def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIgnoreSpec]]) -> None:
-    """Read a folder and all below it, depth first, in the order of names; rules from `above` hold in it."""
+    """Read a folder and all folders below it, depth first, by name; the rules from `above` apply in it."""
     stack: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = [(root, above)]
     while stack:
         folder, rules = stack.pop()
@@ -159,7 +158,8 @@ def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIg
             is_folder = entry.is_dir(follow_symlinks=False)
             if entry.name in IGNORE_FILES:
                 continue
-            if reason := _reason(path, is_folder, rules) or _no_file(path, is_folder, out):
+            reason = _reason(path, is_folder, rules) or _no_file(path, is_folder, out)
+            if reason:
                 out.skipped.append((path, reason))
             elif is_folder:
                 below.append((path, rules))
@@ -180,11 +180,9 @@ def _reason(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]
         return "it is the folder in which Ragweave keeps its libraries"
     if is_folder and (path.name in _TOOLS or os.path.exists(path / "pyvenv.cfg")):
         return "it is a folder of tools or dependencies"
-    return (
-        _ignored(path, is_folder, rules)
-        if _is_unicode(path.name)
-        else "its name is not valid Unicode; rename it"
-    )
+    if not _is_unicode(path.name):
+        return "its name is not valid Unicode; rename it"
+    return _ignored(path, is_folder, rules)
 
 
 def _no_file(path: Path, is_folder: bool, out: Walk) -> str:
@@ -196,7 +194,9 @@ def _no_file(path: Path, is_folder: bool, out: Walk) -> str:
         return f"it cannot be read ({exc.strerror})"
     if stat.S_ISLNK(mode):
         return "it is a link, and those are not followed"
-    return "" if is_folder or stat.S_ISREG(mode) else "it is not a regular file"
+    if is_folder or stat.S_ISREG(mode):
+        return ""
+    return "it is not a regular file"
 
 
 def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgnoreSpec]]:
@@ -204,12 +204,15 @@ def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgno
     from pathspec import GitIgnoreSpec
 
     found = []
-    for path in (folder / name for name in IGNORE_FILES if name in names):
+    for name in IGNORE_FILES:
+        if name not in names:
+            continue
+        path = folder / name
         try:
             if not path.is_file() or path.stat().st_size > _LONGEST_IGNORE_FILE:
                 raise ValueError("not a small regular file")
             lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-            # A pattern with many wildcards can take for ever to match; no real one has them.
+            # A pattern with many wildcards can take very long to match, and real patterns have few.
             usable = [line for line in lines if line.count("*") <= _MOST_STARS and len(line) <= 1000]
             if len(usable) < len(lines):
                 remark = "some of its patterns are too long or hold too many wildcards, and were not used"
@@ -221,7 +224,7 @@ def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgno
 
 
 def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]]) -> str:
-    """Return the reason why ignore files leave an entry out, or ""; the last rule that speaks of it decides."""
+    """Return why ignore files leave an entry out, or ""; the last matching rule decides."""
     for folder, spec in reversed(rules):
         name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
         found = spec.check_file(name).include
@@ -231,7 +234,7 @@ def _ignored(path: Path, is_folder: bool, rules: list[tuple[Path, GitIgnoreSpec]
 
 
 def _is_home(path: Path) -> bool:
-    """Tell the folder of the libraries by whatever name it is reached: settings may name it by a link."""
+    """Tell whether a path is the home of the libraries, also through a link."""
     try:
         return os.path.samefile(path, corpora_settings().home)
     except OSError:
@@ -247,46 +250,62 @@ def vanished(
 ) -> list[str]:
     """Return the known paths under `roots` that are gone or now left out.
 
-    What merely cannot be looked at (a folder without permission, a drive that is away) stays, with all below
-    what a walk left `unread`; and so do uploads and copies of buckets where a folder above them is read.
+    Paths that merely cannot be examined stay (a folder without permission, a missing drive), and so does
+    everything below the `unread` paths of a walk. Uploads and copies of buckets stay if only a folder above
+    the home is read.
     """
     present, unknown = set(found), set(unread)
     anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
     home = os.path.realpath(corpora_settings().home)
-    ours = [a for a in anchors if _below(os.path.realpath(a), home)]
+    anchors_in_home = [anchor for anchor in anchors if _below(os.path.realpath(anchor), home)]
     gone = []
     for path in known:
-        if path not in present and any(_below(path, a) for a in anchors):
-            if _below(os.path.realpath(path), home) and not any(_below(path, a) for a in ours):
-                continue
-            if not unknown.isdisjoint([path, *map(str, Path(path).parents)]):
-                continue
-            try:
-                os.lstat(path)
-            except (FileNotFoundError, NotADirectoryError):
-                pass
-            except OSError:
-                continue
+        if path in present or not _below_any(path, anchors):
+            continue
+        if _below(os.path.realpath(path), home) and not _below_any(path, anchors_in_home):
+            continue
+        if not unknown.isdisjoint([path, *map(str, Path(path).parents)]):
+            continue
+        if _can_be_examined(path):
             gone.append(path)
     return gone
 
 
-def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path]) -> list[Emptied]:
-    """Return the roots that more than half of their known files are gone from.
+def _below_any(path: str, folders: Iterable[str]) -> bool:
+    return any(_below(path, folder) for folder in folders)
 
-    `known` has the source of each path; bytes that another path still holds are not gone but moved.
+
+def _can_be_examined(path: str) -> bool:
+    """Tell whether the system says that a path exists or that it does not."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path]) -> list[Emptied]:
+    """Return the roots that lost more than half of their known files.
+
+    `known` has the source of each path. A file whose source has another path has moved, and does not count.
     """
     lost = set(gone)
     held = {source for path, source in known.items() if path not in lost}
     out = []
-    for root in dict.fromkeys(os.path.abspath(root) for root in roots):
+    for root in dict.fromkeys(map(os.path.abspath, roots)):
         here = [path for path in known if _below(path, root)]
-        away = [path for path in here if path in lost and known[path] not in held]
-        if 2 * len(away) > len(here):
-            out.append(Emptied(root, len(away), len(here)))
+        away = 0
+        for path in here:
+            if path in lost and known[path] not in held:
+                away += 1
+        if 2 * away > len(here):
+            out.append(Emptied(root, away, len(here)))
     return out
 
 
 def outside(paths: Iterable[str], emptied: Sequence[Emptied]) -> list[str]:
-    """Return the paths that lie below none of some roots."""
-    return [path for path in paths if not any(_below(path, each.root) for each in emptied)]
+    """Return the paths that lie below none of these roots."""
+    roots = [each.root for each in emptied]
+    return [path for path in paths if not _below_any(path, roots)]

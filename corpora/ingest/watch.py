@@ -1,6 +1,6 @@
-"""Keeping a library fresh: look at the folders again and again, index when something has changed and come to rest.
+"""Watch folders by polling, and index them after a change once they are stable.
 
-Looking again works on every file system, also on those over a network, where a system's notices are not sent.
+Polling works on every file system. Network file systems do not send notifications.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ragweave.corpora.ingest.events import Event, Report
@@ -19,9 +20,9 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import LibraryNotFound, RagweaveError
 
 INTERVAL = 2.0
-"""Seconds between two looks."""
+"""Seconds between two polls."""
 LONGEST_UNREST = 30.0
-"""Seconds after which a folder that never comes to rest is indexed as it is."""
+"""Seconds after which folders that keep changing are indexed as they are."""
 
 
 async def watch(
@@ -37,51 +38,77 @@ async def watch(
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
-    A change counts when two looks in a row have seen the same. What goes wrong in a run is told, once for as
-    long as it stays the same, and the run is tried again at every look: a full disk may have room again, a
-    drive may be back. A library that is renamed is watched under its new name.
+    A change is indexed when two polls in a row see the same state. An error of a run is reported once while it
+    stays the same, and every poll tries again: a full disk may have room by then, a drive may be back. A
+    renamed library is watched under its new name.
 
     Raises:
-        LibraryNotFound: the library was deleted, and is not made again.
-        RagweaveError: the first run could not be made.
+        LibraryNotFound: the library was deleted; it is not created again.
+        RagweaveError: the first run failed.
     """
-    indexed, before, restless, told, id = "", "", 0.0, "", ""
+    changes = _Changes()
+    reported, id = "", ""
     while True:
-        seen = await asyncio.to_thread(_look, paths)
-        restless = restless if seen != indexed and restless else time.monotonic()
-        rested = seen == before or not indexed or time.monotonic() - restless > LONGEST_UNREST
+        changes.look(await asyncio.to_thread(_look, paths))
         try:
             if id:
                 library = (await asyncio.to_thread(stores().catalog.row, id)).name
-            if seen != indexed and rested:
+            if changes.are_stable():
                 report = await index(paths, library, on_event=on_event, models=models, loader=loader, id=id)
                 id = report.id
-                # What changed while the run was at work differs from `seen`, and is found by the next look.
-                indexed, restless = seen, 0.0
+                changes.indexed_now()
                 if on_report is not None:
                     on_report(report)
-            if seen == indexed:
-                told = ""
+            if changes.seen == changes.indexed:
+                reported = ""
         except LibraryNotFound as error:
             again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
             raise LibraryNotFound(
                 f"The library {library!r}, which was watched, was deleted or moved", again
             ) from error
         except RagweaveError as error:
-            if not indexed:
+            if not changes.indexed:
                 raise
-            if str(error) != told and on_error is not None:
+            if str(error) != reported and on_error is not None:
                 on_error(error)
-            told = str(error)
-        before = seen
+            reported = str(error)
         await asyncio.sleep(interval)
 
 
+@dataclass
+class _Changes:
+    """Digests of the folders: as seen at this poll, at the last one, and at the last indexing."""
+
+    seen: str = ""
+    before: str = ""
+    indexed: str = ""
+    changing_since: float = 0.0
+
+    def look(self, digest: str) -> None:
+        self.before, self.seen = self.seen, digest
+        if self.seen == self.indexed or not self.changing_since:
+            self.changing_since = time.monotonic()
+
+    def are_stable(self) -> bool:
+        """Tell whether there are changes, and nothing changed since the last poll or it took too long."""
+        if self.seen == self.indexed:
+            return False
+        if not self.indexed or self.seen == self.before:
+            return True
+        return time.monotonic() - self.changing_since > LONGEST_UNREST
+
+    def indexed_now(self) -> None:
+        # A change made during the run differs from `seen`, so the next poll finds it.
+        self.indexed = self.seen
+        self.changing_since = 0.0
+
+
 def _look(paths: Sequence[Path]) -> str:
-    """Return a digest of everything that tells from outside that a file has changed, come or gone."""
+    """Return a digest of the sizes and times of all files, which differs after every change."""
     found = walk(paths)
     digest = hashlib.sha256()
-    for path in [*found.files, *(p for p, _ in found.skipped if not os.path.lexists(p))]:
+    missing = [path for path, _ in found.skipped if not os.path.lexists(path)]
+    for path in [*found.files, *missing]:
         try:
             at = os.stat(path)
             state = f"{at.st_size} {at.st_mtime_ns} {at.st_ctime_ns} {at.st_ino}"

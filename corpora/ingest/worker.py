@@ -87,7 +87,7 @@ def answer(
 
 
 def end_with(parent: int, scratch: str) -> None:
-    """Wait until the parent is gone, then remove the temporary files and end this process, whatever it is doing."""
+    """Wait until the parent is gone, then remove the temporary files and end this process."""
     while os.getppid() == parent:
         time.sleep(_LOOK)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -95,7 +95,7 @@ def end_with(parent: int, scratch: str) -> None:
 
 
 def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
-    """Tell the parent, by a length of zero, that from here on the longer limit counts, or that a picture was read."""
+    """Send the parent a length of zero: the longer limit begins, or a picture was read."""
     if "pictures" not in request:
         request["pictures"] = True
         _within(request["ocr_seconds"] + request["seconds"])

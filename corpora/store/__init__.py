@@ -1,1 +1,1 @@
-"""What is kept: catalog, lexical index, vectors, media."""
+"""Stores of a library: catalog, lexical index, vectors and media."""

@@ -1,13 +1,12 @@
-"""A library with files beside it: they came with a question, and are searched with it for that conversation alone.
+"""A library with attached files, which only the questions of one conversation search.
 
-Nothing of them is stored. Their items are held in this process; a library that has them is searched and read
-as any other, so that no node knows the difference.
+Nothing of the files is stored: their items stay in the memory of this process. A library with attached files
+has the interface of any other library, so nodes need not distinguish them.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -19,7 +18,7 @@ from ragweave.corpora.store import nearness
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.store.prepared import chunked
-from ragweave.corpora.store.words import K1, WEIGHTS, B, Ranking
+from ragweave.corpora.store.words import Ranking, bm25, term_weight, weighted_counts
 from ragweave.corpora.types import CORPORA, Corpus, Hit, Item, Lists, whole_of
 from ragweave.models.embed import Encoder
 from ragweave.models.text import content_terms, terms
@@ -30,15 +29,15 @@ Terms = tuple[str, str, str]
 
 @dataclass(frozen=True, eq=False)
 class FileBeside:
-    """One file as it was read.
+    """One attached file, read and cut into items.
 
     Attributes:
         id: digest of its name and content.
-        name: as whoever sent it calls it.
-        items: its paragraphs and itself as a document.
+        name: the name that its sender gave it.
+        items: its paragraphs and the whole as a document.
         chunks: [start, end) ranges of the text of each item that are embedded.
-        terms: what stands in each item.
-        notes: what of it was not read, in words.
+        terms: the terms of each item.
+        notes: sentences about the parts that were not read.
     """
 
     id: str
@@ -52,35 +51,42 @@ class FileBeside:
     @cached_property
     def owners(self) -> list[Item]:
         """The item of each chunk."""
-        return [item for item, ranges in zip(self.items, self.chunks, strict=True) for _ in ranges]
+        found: list[Item] = []
+        for item, ranges in zip(self.items, self.chunks, strict=True):
+            found += [item] * len(ranges)
+        return found
 
     def vectors(self, encoder: Encoder) -> Matrix:
-        """Return the vectors of the chunks, (chunks, dim); each encoder is asked once."""
+        """Return the vectors of the chunks, (chunks, dim); each encoder embeds them once."""
         if encoder.name not in self._vectors:
             texts = chunked(self.items, self.chunks).texts
-            self._vectors[encoder.name] = (
-                encoder.texts(texts) if texts else np.zeros((0, encoder.dim), np.float32)
-            )
+            vectors = encoder.texts(texts) if texts else np.zeros((0, encoder.dim), np.float32)
+            self._vectors[encoder.name] = vectors
         return self._vectors[encoder.name]
 
 
 @dataclass(frozen=True)
 class LibraryBeside(Library):
-    """A library and files beside it.
+    """A library with attached files.
 
-    What narrows a search of the library does not narrow that of the files.
+    The limits of a search, such as its sources, apply to the library and not to the files.
     """
 
     files: tuple[FileBeside, ...] = ()
 
     @cached_property
     def _items(self) -> dict[str, Item]:
-        return {item.id: item for file in self.files for item in file.items}
+        found: dict[str, Item] = {}
+        for file in self.files:
+            for item in file.items:
+                found[item.id] = item
+        return found
 
     async def counts(self) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
         found = Counter(await super().counts())
-        found.update(item.corpus for item in self._items.values())
+        for item in self._items.values():
+            found[item.corpus] += 1
         return {corpus: found[corpus] for corpus in CORPORA if found[corpus]}
 
     async def search(
@@ -91,14 +97,12 @@ class LibraryBeside(Library):
         sources: Sequence[str] = (),
         only: Kind | None = None,
     ) -> list[Lists]:
-        """Return the lists of each query as `Library.search` does, those of the files merged into them by score."""
+        """Return the lists of `Library.search`, with the items of the files merged by score."""
         found = await super().search(corpus, queries, k, sources, only)
-        if (
-            not queries
-            or k < 1
-            or only == "visual"
-            or not any(i.corpus == corpus for i in self._items.values())
-        ):
+        if not queries or k < 1 or only == "visual":
+            return found
+        corpora_of_files = {item.corpus for item in self._items.values()}
+        if corpus not in corpora_of_files:
             return found
         return await asyncio.to_thread(self._merged, corpus, queries, k, only, found)
 
@@ -108,87 +112,134 @@ class LibraryBeside(Library):
         nothing: list[Ranking] = [[] for _ in queries]
         dense = nothing if only == "lexical" else self._by_meaning(corpus, queries)
         lexical = nothing if only == "dense" else [self._by_words(corpus, query) for query in queries]
-        return [
-            Lists(_best(lists.dense, near, k), _best(lists.lexical, said, k), lists.visual, lists.note)
-            for lists, near, said in zip(found, dense, lexical, strict=True)
-        ]
+        merged = []
+        for lists, more_dense, more_lexical in zip(found, dense, lexical, strict=True):
+            best_dense = _best(lists.dense, more_dense, k)
+            best_lexical = _best(lists.lexical, more_lexical, k)
+            merged.append(Lists(best_dense, best_lexical, lists.visual, lists.note))
+        return merged
 
     def _by_meaning(self, corpus: Corpus, queries: Sequence[str]) -> list[Ranking]:
         """Return for each query the cosine of each item's best chunk."""
-        asked = self.encoder.queries(list(queries))
+        vectors = self.encoder.queries(list(queries))
         best: list[dict[str, float]] = [{} for _ in queries]
         for file in self.files:
-            cosines = asked @ file.vectors(self.encoder).T
+            cosines = vectors @ file.vectors(self.encoder).T
             for n, item in enumerate(file.owners):
-                # A document that is one paragraph has the vectors of that.
-                id_ = item.id if item.corpus == corpus else whole_of(item.id) if corpus == "document" else ""
-                if id_ in self._items:
-                    for scores, row in zip(best, cosines, strict=True):
-                        scores[id_] = max(float(row[n]), scores.get(id_, -1.0))
+                id_ = self._found_by(item, corpus)
+                if id_ is None:
+                    continue
+                for scores, row in zip(best, cosines, strict=True):
+                    scores[id_] = max(float(row[n]), scores.get(id_, -1.0))
         return [list(scores.items()) for scores in best]
 
+    def _found_by(self, owner: Item, corpus: Corpus) -> str | None:
+        """Return the id of the item of a corpus that the chunk of an item finds; None if there is none."""
+        if owner.corpus == corpus:
+            id_ = owner.id
+        elif corpus == "document":
+            # A document of one paragraph has no vectors of its own: those of the paragraph find it.
+            id_ = whole_of(owner.id)
+        else:
+            return None
+        return id_ if id_ in self._items else None
+
     def _by_words(self, corpus: Corpus, query: str) -> Ranking:
-        """Return the BM25 of items in which words of a query stand; a word weighs what it weighs in both together."""
+        """Return the BM25 of the items of the files; a term's weight counts the library and the files."""
         wanted = list(dict.fromkeys(content_terms(query) or terms(query)))
-        rows = [
-            (item.id, [column.split() for column in columns])
-            for file in self.files
-            for item, columns in zip(file.items, file.terms, strict=True)
-            if item.corpus == corpus
-        ]
-        held, frequency = self.held.lexical.counted(self.id, (corpus,), wanted)
-        total = held + len(rows)
-        average = sum(len(words) for _, columns in rows for words in columns) / max(1, len(rows)) or 1.0
-        counts = {id_: _weighed(columns, wanted) for id_, columns in rows}
-        weights = {}
-        for term in wanted:
-            standing = frequency.get(term, 0) + sum(1 for each in counts.values() if each[term])
-            weights[term] = max(math.log((total - standing + 0.5) / (standing + 0.5)), 1e-6)
+        rows = self._terms_of(corpus)
+        counts = {id_: weighted_counts(columns, wanted) for id_, columns in rows.items()}
+        weights = self._term_weights(corpus, wanted, counts)
+        lengths = {id_: sum(map(len, columns)) for id_, columns in rows.items()}
+        average = sum(lengths.values()) / max(1, len(rows)) or 1.0
         found: Ranking = []
-        for id_, columns in rows:
-            norm = K1 * (1 - B + B * sum(map(len, columns)) / average)
-            score = sum(weights[t] * n * (K1 + 1) / (n + norm) for t, n in counts[id_].items())
+        for id_, length in lengths.items():
+            score = bm25(weights, counts[id_], length, average)
             if score > 0:
                 found.append((id_, score))
         return found
 
+    def _terms_of(self, corpus: Corpus) -> dict[str, list[list[str]]]:
+        """Return the terms of title, heading and text of the files' items in a corpus, by item id."""
+        found = {}
+        for file in self.files:
+            for item, columns in zip(file.items, file.terms, strict=True):
+                if item.corpus == corpus:
+                    found[item.id] = [column.split() for column in columns]
+        return found
+
+    def _term_weights(
+        self, corpus: Corpus, wanted: Sequence[str], counts: Mapping[str, Mapping[str, float]]
+    ) -> dict[str, float]:
+        """Return the weight of each term over the items of the library and of the files."""
+        in_library, frequency = self.held.lexical.counted(self.id, (corpus,), wanted)
+        total = in_library + len(counts)
+        weights = {}
+        for term in wanted:
+            containing = frequency.get(term, 0)
+            for own in counts.values():
+                if own[term]:
+                    containing += 1
+            weights[term] = term_weight(total, containing)
+        return weights
+
     def nearness(self, query: str, ids: Collection[str]) -> dict[str, float]:
-        """Return how near items of the library and of the files are to a query, as `Library.nearness` does."""
-        if not any(i in self._items for i in ids):
+        """Return the similarity of items of the library and of the files, as `Library.nearness` does."""
+        own, _ = self._split(ids)
+        if not own:
             return super().nearness(query, ids)
-        corpora = {self._items[i].corpus for i in ids if i in self._items}
-        cosines = {i: c for corpus in corpora for i, c in self._by_meaning(corpus, [query])[0]}
+        cosines: dict[str, float] = {}
+        for corpus in {item.corpus for item in own.values()}:
+            cosines.update(self._by_meaning(corpus, [query])[0])
         return nearness.of_items(self.held, self.id, self.encoder, query, ids, cosines)
 
     async def items(self, ids: Sequence[str]) -> dict[str, Item]:
         """Return items of the library and of the files with their full text."""
-        held = {i: self._items[i] for i in ids if i in self._items}
-        rest = [i for i in ids if i not in held]
-        return {**(await super().items(rest)), **held} if rest else held
+        own, rest = self._split(ids)
+        if not rest:
+            return own
+        return {**(await super().items(rest)), **own}
 
     def read(self, ids: Sequence[str]) -> dict[str, Item]:
-        """Return what `items` returns, to those who have a thread of their own."""
-        held = {i: self._items[i] for i in ids if i in self._items}
-        rest = [i for i in ids if i not in held]
-        return {**super().read(rest), **held} if rest else held
+        """Return what `items` returns. Blocks."""
+        own, rest = self._split(ids)
+        if not rest:
+            return own
+        return {**super().read(rest), **own}
+
+    def _split(self, ids: Iterable[str]) -> tuple[dict[str, Item], list[str]]:
+        """Return the items of the files among some ids, and the ids of the others."""
+        own: dict[str, Item] = {}
+        rest: list[str] = []
+        for id_ in ids:
+            if id_ in self._items:
+                own[id_] = self._items[id_]
+            else:
+                rest.append(id_)
+        return own, rest
 
     def around(self, id: str, most: int) -> list[Item]:
-        """Return an item among its neighbours, at most `most` before and after it, to those who have a thread."""
-        if (item := self._items.get(id)) is None:
+        """Return an item with up to `most` neighbours before it and after it. Blocks."""
+        item = self._items.get(id)
+        if item is None:
             return super().around(id, most)
-        near = (i for i in self._of(item.source, item.corpus) if abs(i.ordinal - item.ordinal) <= most)
-        return sorted(near, key=lambda i: i.ordinal)
+        near = []
+        for other in self._of(item.source, item.corpus):
+            if abs(other.ordinal - item.ordinal) <= most:
+                near.append(other)
+        return sorted(near, key=lambda other: other.ordinal)
 
     async def items_of(self, source: str, corpus: Corpus) -> list[Item]:
         """Return the items of a source in one corpus, in order."""
         return self._of(source, corpus) or await super().items_of(source, corpus)
 
     def _of(self, source: str, corpus: Corpus) -> list[Item]:
-        return [i for i in self._items.values() if i.source == source and i.corpus == corpus]
+        wanted = (source, corpus)
+        return [item for item in self._items.values() if (item.source, item.corpus) == wanted]
 
 
 def beside(library: Library, files: Iterable[FileBeside]) -> Library:
-    """Return a library with files beside it; the library itself where there are none."""
+    """Return a library with attached files; the library itself if there are no files."""
     held = tuple({file.id: file for file in files}.values())
     if not held:
         return library
@@ -196,15 +247,7 @@ def beside(library: Library, files: Iterable[FileBeside]) -> Library:
     return LibraryBeside(**own, files=held)  # type: ignore[arg-type]
 
 
-def _weighed(columns: Sequence[Sequence[str]], wanted: Sequence[str]) -> dict[str, float]:
-    """Return how often each term stands in an item; a word of the title counts more."""
-    found = dict.fromkeys(wanted, 0.0)
-    for words, weight in zip(columns, WEIGHTS, strict=True):
-        for term in found.keys() & set(words):
-            found[term] += weight * words.count(term)
-    return found
-
-
-def _best(held: Sequence[Hit], found: Ranking, k: int) -> tuple[Hit, ...]:
-    every = [*held, *(Hit(id_, score) for id_, score in found)]
+def _best(hits: Sequence[Hit], more: Ranking, k: int) -> tuple[Hit, ...]:
+    every = list(hits)
+    every += [Hit(id_, score) for id_, score in more]
     return tuple(sorted(every, key=lambda hit: (-hit.score, hit.id))[:k])

@@ -1,4 +1,4 @@
-"""The rows of the vectors in the catalog of a library: written and removed within its transactions."""
+"""Write and remove the vectors in the catalog of a library, within its transactions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from ragweave.corpora.types import Corpus
 
 Matrix = NDArray[np.float32]
 CORPUS: Corpus = "clip"
-"""Corpus that the knowledge graph is read from, and under whose name its entities' vectors lie, in their own space."""
+"""Corpus of the knowledge graph, and of the vectors of its entities, which have their own space."""
 SEEN, ENTITIES = "see ", "entities of "
 
 
 def item_of(chunk: str) -> str:
     """Return the item that a chunk id `<item>~<n>` belongs to."""
     return chunk.rpartition("~")[0]
+
+
+def _part_of(chunk: str) -> str:
+    """Return the number of a chunk in its item, from its id."""
+    return chunk.rpartition("~")[2]
 
 
 def visual_space(encoder: str) -> str:
@@ -41,24 +46,24 @@ def put(
     sources: Sequence[str],
     rows: Matrix,
 ) -> int:
-    """Write chunk vectors, shape (n, dim), within a write transaction, in place of those of the same ids.
+    """Write chunk vectors, shape (n, dim), within a write transaction, over those of the same ids.
 
-    Rows of zeros are left to the lexical index. Returns how many were written.
+    Rows of zeros are left out: the lexical index finds these chunks. Returns the number written.
     """
     norms = np.linalg.norm(rows, axis=1) if len(rows) else np.zeros(0)
-    kept = [int(i) for i in np.flatnonzero(np.isfinite(norms) & (norms > 1e-6))]
+    kept = np.flatnonzero(np.isfinite(norms) & (norms > 1e-6)).tolist()
     discard(connection, corpus, space, [ids[i] for i in kept])
-    values = [
-        {
+    values = []
+    for i in kept:
+        value = {
             "space": space,
             "corpus": corpus,
             "item": item_of(ids[i]),
-            "part": ids[i].rpartition("~")[2],
+            "part": _part_of(ids[i]),
             "source": sources[i],
             "data": (rows[i] / norms[i]).astype("<f4").tobytes(),
         }
-        for i in kept
-    ]
+        values.append(value)
     add(connection, vectors, values)
     return len(kept)
 
@@ -73,34 +78,38 @@ _DISCARD_AT_ONCE = text("""DELETE FROM vectors v
 
 def discard(connection: Connection, corpus: Corpus, space: str, ids: Sequence[str]) -> None:
     """Remove chunks by id, within a write transaction."""
-    if ids:
-        mine: dict[str, Any] = {"space": space, "corpus": corpus}
-        parts = [i.rpartition("~")[2] for i in ids]
-        if connection.dialect.name == "postgresql":
-            connection.execute(_DISCARD_AT_ONCE, {**mine, "items": [item_of(i) for i in ids], "parts": parts})
-        else:
-            named = zip(ids, parts, strict=True)
-            connection.execute(_DISCARD, [{**mine, "item": item_of(i), "part": part} for i, part in named])
+    if not ids:
+        return
+    mine: dict[str, Any] = {"space": space, "corpus": corpus}
+    if connection.dialect.name == "postgresql":
+        chunks = {"items": list(map(item_of, ids)), "parts": list(map(_part_of, ids))}
+        connection.execute(_DISCARD_AT_ONCE, {**mine, **chunks})
+    else:
+        rows = [{**mine, "item": item_of(id_), "part": _part_of(id_)} for id_ in ids]
+        connection.execute(_DISCARD, rows)
 
 
 def renew(connection: Connection, source: str) -> None:
-    """Write the vectors of a source once more, so that the collections take over what is told beside them."""
-    rows = [
-        dict(row) for row in connection.execute(select(vectors).where(vectors.c.source == source)).mappings()
-    ]
+    """Rewrite the vectors of a source, so that the collections copy its changed metadata."""
+    rows = []
+    for found in connection.execute(select(vectors).where(vectors.c.source == source)).mappings():
+        row = dict(found)
+        # The database gives a new number, which is larger than that of the index.
+        del row["n"]
+        rows.append(row)
     connection.execute(delete(vectors).where(vectors.c.source == source))
-    add(connection, vectors, [{name: value for name, value in row.items() if name != "n"} for row in rows])
+    add(connection, vectors, rows)
 
 
 def forget_texts(connection: Connection, column: str, values: Iterable[str]) -> None:
-    """Remove the text vectors, of every text encoder, of sources or items (`column`), within a write transaction."""
+    """Remove the text vectors of sources or items, as `column` says, within a write transaction."""
     texts = ~(vectors.c.space.startswith(SEEN) | vectors.c.space.startswith(ENTITIES))
     for value in values:
         connection.execute(delete(vectors).where(vectors.c[column] == value, texts))
 
 
 def forget_lost_items(connection: Connection, source: str) -> None:
-    """Remove what image encoders saw of items that a source has no more, within a write transaction."""
+    """Remove the picture vectors of items that a source no longer has, within a write transaction."""
     left = select(items.c.id).where(items.c.source == source)
     seen = (vectors.c.source == source) & vectors.c.space.startswith(SEEN)
     connection.execute(delete(vectors).where(seen, vectors.c.item.not_in(left)))

@@ -1,4 +1,4 @@
-"""The catalog: what a library holds, in one SQLite file of its own.
+"""The catalog of a library: its sources, files and items, in one SQLite file of its own.
 
 All methods are synchronous and short; async callers go through `asyncio.to_thread`. Reads that must agree
 with each other share one transaction, which in WAL mode is one snapshot.
@@ -22,18 +22,18 @@ __all__ = ["Catalog", "LibraryRow", "check_name"]
 
 T = TypeVar("T")
 _REMEMBERED = 4_000_000
-"""Characters of items that are remembered of a generation."""
+"""Characters of item texts that are cached for one generation."""
 
 
 class Catalog(Libraries):
-    """What the libraries of a home hold."""
+    """The catalogs of the libraries of a home."""
 
     def counts(self, library: str) -> dict[Corpus, int]:
         """Return the number of items in each corpus that holds any."""
         return dict(self._once(library, "counts", _counts))
 
     def files(self, library: str) -> int:
-        """Return the number of sources that hold anything to find."""
+        """Return the number of sources that have items."""
         with self.reading(library) as connection:
             return int(connection.execute(select(func.count(func.distinct(items.c.source)))).scalar_one())
 
@@ -43,25 +43,34 @@ class Catalog(Libraries):
         memory = self.memory(library)
         known: dict[str, Item] = memory.setdefault("items", {})
         found = {id_: known[id_] for id_ in wanted if id_ in known}
-        if missing := [id_ for id_ in wanted if id_ not in found]:
-            rows: list[Any] = []
-            with self.reading(library) as connection:
-                for part in in_parts(missing):
-                    rows += connection.execute(select(items).where(items.c.id.in_(part))).mappings().all()
-                new = unpacked(rows, paths_of(connection, {row["source"] for row in rows}))
-            memory["characters"] = memory.get("characters", 0) + sum(len(item.text) for item in new)
-            if memory["characters"] > _REMEMBERED:
-                memory["characters"], memory["items"] = (
-                    0,
-                    (known := {}),
-                )  # another thread may be reading the old one
-            fresh = {item.id: item for item in new}
-            known.update(fresh)
-            found |= fresh
+        missing = [id_ for id_ in wanted if id_ not in found]
+        if not missing:
+            return found
+        new = self._read_items(library, missing)
+        characters = memory.get("characters", 0)
+        for item in new.values():
+            characters += len(item.text)
+        if characters > _REMEMBERED:
+            # A new dictionary: another thread may still read the old one.
+            characters, known = 0, {}
+            memory["items"] = known
+        memory["characters"] = characters
+        known.update(new)
+        found |= new
         return {id_: found[id_] for id_ in wanted if id_ in found}
 
+    def _read_items(self, library: str, ids: Sequence[str]) -> dict[str, Item]:
+        """Read items from the database, by id; unknown ids are left out."""
+        rows: list[Any] = []
+        with self.reading(library) as connection:
+            for part in in_parts(ids):
+                rows += connection.execute(select(items).where(items.c.id.in_(part))).mappings().all()
+            sources_of_rows = {row["source"] for row in rows}
+            read = unpacked(rows, paths_of(connection, sources_of_rows))
+        return {item.id: item for item in read}
+
     def beside(self, library: str, id: str, most: int) -> list[Item]:
-        """Return an item among its neighbours, at most `most` before and after it, in the order of the source."""
+        """Return an item with up to `most` neighbours before it and after it, in the order of the source."""
         here = self.items(library, [id]).get(id)
         if here is None:
             return []
@@ -75,7 +84,7 @@ class Catalog(Libraries):
         return list(self.items(library, near[id, most]).values())
 
     def pages(self, library: str, corpus: Corpus, size: int = 500) -> Iterator[list[Item]]:
-        """Go through the items of a corpus, some at a time; each page is read in a transaction of its own."""
+        """Yield the items of a corpus in pages; each page is read in a transaction of its own."""
         last = -1
         while True:
             query = select(items).where(items.c.corpus == corpus, items.c.n > last)
@@ -100,28 +109,27 @@ class Catalog(Libraries):
     def known(self, library: str, ids: Iterable[str]) -> set[str]:
         """Return which of these item ids the catalog holds."""
         wanted = set(ids)
-        told: dict[str, bool] = self.memory(library).setdefault("ids", {})
-        if missing := wanted - told.keys():
+        exists: dict[str, bool] = self.memory(library).setdefault("ids", {})
+        missing = wanted - exists.keys()
+        if missing:
             with self.reading(library) as connection:
                 for part in in_parts(list(missing)):
-                    held = set(connection.execute(select(items.c.id).where(items.c.id.in_(part))).scalars())
-                    told.update((id_, id_ in held) for id_ in part)
-        return {id_ for id_ in wanted if told[id_]}
+                    query = select(items.c.id).where(items.c.id.in_(part))
+                    held = set(connection.execute(query).scalars())
+                    for id_ in part:
+                        exists[id_] = id_ in held
+        return {id_ for id_ in wanted if exists[id_]}
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
         found: list[Source] = []
         with self.reading(library) as connection:
-            for part in [None] if ids is None else in_parts(list(ids)):
-                query = select(sources)
-                count = select(items.c.source, func.count())
-                if part is not None:
-                    query, count = query.where(sources.c.id.in_(part)), count.where(items.c.source.in_(part))
-                counts = {row[0]: int(row[1]) for row in connection.execute(count.group_by(items.c.source))}
-                rows = connection.execute(query).mappings().all()
-                where = paths_of(connection, {row["id"] for row in rows})
-                found += [_source(row, where.get(row["id"], ()), counts.get(row["id"], 0)) for row in rows]
-        return sorted(found, key=lambda s: (s.path, s.id))
+            if ids is None:
+                found = _read_sources(connection, None)
+            else:
+                for part in in_parts(list(ids)):
+                    found += _read_sources(connection, part)
+        return sorted(found, key=lambda source: (source.path, source.id))
 
     def languages(self, library: str) -> dict[str, int]:
         """Return the number of sources in each language, the most frequent first."""
@@ -131,12 +139,14 @@ class Catalog(Libraries):
         """Return the source of each item id; unknown ids are left out."""
         found = self.items(library, ids)
         known: dict[str, Source] = self.memory(library).setdefault("sources", {})
-        if missing := {item.source for item in found.values()} - known.keys():
-            known.update({source.id: source for source in self.sources(library, sorted(missing))})
+        missing = {item.source for item in found.values()} - known.keys()
+        if missing:
+            for source in self.sources(library, sorted(missing)):
+                known[source.id] = source
         return {id: known[item.source] for id, item in found.items() if item.source in known}
 
     def _once(self, library: str, name: str, read: Callable[[Connection], T]) -> T:
-        """Return what is read of a library as a whole, which is asked for with each question and seldom changes."""
+        """Return a cached value of a library; read it if it is not cached."""
         memory = self.memory(library)
         if name not in memory:
             with self.reading(library) as connection:
@@ -145,9 +155,31 @@ class Catalog(Libraries):
         return found
 
 
+def _read_sources(connection: Connection, ids: Sequence[str] | None) -> list[Source]:
+    """Return the sources of these ids, or all, in no order."""
+    query = select(sources)
+    count = select(items.c.source, func.count()).group_by(items.c.source)
+    if ids is not None:
+        query = query.where(sources.c.id.in_(ids))
+        count = count.where(items.c.source.in_(ids))
+    counts = _numbers(connection.execute(count))
+    rows = connection.execute(query).mappings().all()
+    where = paths_of(connection, {row["id"] for row in rows})
+    found = []
+    for row in rows:
+        id_ = row["id"]
+        found.append(_source(row, where.get(id_, ()), counts.get(id_, 0)))
+    return found
+
+
+def _numbers(rows: Iterable[Any]) -> dict[Any, int]:
+    """Return rows of a key and a count as a dictionary, in their order."""
+    return {row[0]: int(row[1]) for row in rows}
+
+
 def _counts(connection: Connection) -> dict[Corpus, int]:
     query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
-    found = {row[0]: int(row[1]) for row in connection.execute(query)}
+    found = _numbers(connection.execute(query))
     return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
 
 
@@ -155,30 +187,36 @@ def _recordings(connection: Connection) -> list[RecordingRow]:
     query = select(items.c.id, items.c.source, items.c.title, items.c.locator).where(
         items.c.corpus == "video"
     )
-    rows = connection.execute(query.order_by(items.c.title, items.c.id)).all()
-    return [RecordingRow(i, source, title, float(where.get("end", 0.0))) for i, source, title, where in rows]
+    found = []
+    for id_, source, title, locator in connection.execute(query.order_by(items.c.title, items.c.id)):
+        found.append(RecordingRow(id_, source, title, float(locator.get("end", 0.0))))
+    return found
 
 
 def _languages(connection: Connection) -> dict[str, int]:
     count = func.count()
     query = select(sources.c.language, count).where(sources.c.language != "")
     query = query.group_by(sources.c.language).order_by(count.desc(), sources.c.language)
-    return {row[0]: int(row[1]) for row in connection.execute(query)}
+    return _numbers(connection.execute(query))
 
 
 def unpacked(rows: Iterable[Any], where: Mapping[str, Sequence[str]]) -> list[Item]:
-    """Return the items of rows, each in the first place where its source lies."""
-    return [unpack(row, next(iter(where.get(row["source"], ())), None)) for row in rows]
+    """Return the items of rows; each names the first path of its source."""
+    found = []
+    for row in rows:
+        lies_at = where.get(row["source"])
+        found.append(unpack(row, lies_at[0] if lies_at else None))
+    return found
 
 
 def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, ...]]:
-    """Return where sources lie, in the order of the paths, within a transaction."""
+    """Return the paths of sources, in order, within a transaction."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for part in in_parts(sorted(wanted)):
         query = select(paths.c.source, paths.c.path).where(paths.c.source.in_(part))
         for source, path in connection.execute(query.order_by(paths.c.path)):
             found[source].append(path)
-    return {source: tuple(where) for source, where in found.items()}
+    return {source: tuple(own) for source, own in found.items()}
 
 
 _PLAIN = "id kind title status reason bytes sha256 indexed_at author language".split()

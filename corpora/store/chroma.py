@@ -49,7 +49,7 @@ class Broken(Exception):
 
 
 class IndexLost(Broken):
-    """The index is not there, and can be made anew."""
+    """The index does not exist, and can be rebuilt."""
 
 
 class FolderIndexes:
@@ -109,7 +109,7 @@ class FolderIndexes:
         changes: Sequence[CollectionChange],
         old: Sequence[Index],
     ) -> tuple[str, str]:
-        """Write a snapshot of the catalog as a transaction sees it: the one of the `old` rows and `changes` of it.
+        """Write a snapshot of the catalog in a transaction: that of the `old` rows with `changes` applied.
 
         Returns:
             Its name, and the digest of its files.

@@ -1,4 +1,4 @@
-"""The client of a folder of Chroma's; chromadb is imported where it is asked for, and nowhere else."""
+"""Open a Chroma folder; chromadb is imported only when a client is opened."""
 
 from __future__ import annotations
 

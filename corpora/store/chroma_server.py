@@ -132,7 +132,7 @@ class ServerIndexes:
         return _named(library, ""), ""
 
     def keep(self, library: str, kept: set[str]) -> None:
-        """Remove the collections of a library but those that are named; nobody asks for what an absent server holds."""
+        """Remove the collections of a library except the named ones, if the server can be reached."""
         with suppress(Broken):
             for name in self.there(library) - kept:
                 self._delete(library, name)

@@ -99,7 +99,7 @@ class Files:
             pass
 
     def compact(self, library: str) -> None:
-        """Write the catalog anew without what was deleted."""
+        """Rewrite the catalog without deleted rows."""
         with self.writing(library) as connection:
             _merge_words(connection)
             connection.execute(delete(removed))

@@ -1,4 +1,4 @@
-"""Vectors compared one by one: rows of the catalog that a process keeps in memory, as of one generation."""
+"""Compare vectors one by one: a process keeps rows of the catalog in memory, as of one generation."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Rows:
 
 
 class Held:
-    """The vectors that are held in memory, those asked for last."""
+    """The vectors in memory; the least recently used ones are dropped first."""
 
     def __init__(self) -> None:
         self._rows: OrderedDict[Key, Rows] = OrderedDict()
         self._lock = threading.Lock()
 
     def rows(self, connection: Connection, key: Key, after: int) -> Rows:
-        """Return the vectors after a row, brought up to the generation of this snapshot."""
+        """Return the vectors after a row, as of the generation of this snapshot."""
         at = generation(connection)
         with self._lock:
             held = self._rows.get(key)
@@ -55,12 +55,13 @@ class Held:
     def drop(self, library: str = "") -> None:
         """Forget the vectors of a library, or all."""
         with self._lock:
-            for key in [key for key in self._rows if library in ("", key[0])]:
-                del self._rows[key]
+            for key in list(self._rows):
+                if library in ("", key[0]):
+                    del self._rows[key]
 
 
 def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | None) -> Rows:
-    """Return the vectors after a row; those that are held already are not read again."""
+    """Return the vectors after a row; read only those that are not in memory."""
     mine = (vectors.c.corpus == key[1], vectors.c.space == key[2], vectors.c.n > after)
     query = select(vectors.c.n).where(*mine).order_by(vectors.c.n)
     live = np.fromiter(connection.execute(query).scalars(), np.int64)
@@ -74,7 +75,7 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
         )
     n, items = np.concatenate([held.n, missing]), dict(held.items)
     matrix, done = held.matrix, len(held.n)
-    # In parts, each written into its place: never is all of it there twice.
+    # Read in parts and write each into its place, so that memory never holds all rows twice.
     for some in in_parts(missing.tolist()):
         wanted = (
             select(vectors.c.n, vectors.c.data, vectors.c.item)

@@ -17,7 +17,7 @@ from ragweave.corpora.store.schema import paths, sources
 from ragweave.models.errors import SourceError
 
 _SETTLED = 2.0
-"""Seconds. A file that changed less than this before it was read may have changed again within one clock tick."""
+"""Seconds; a file that changed shortly before it was read may have changed again within a clock tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Stat:
 
 
 def _signed(number: int) -> int:
-    """Fold a number into the 64 bits of a database: times after 2262, and inodes of network drives, have more."""
+    """Fold a number into 64 bits; times after 2262 and inodes of network drives can have more."""
     return (number + 2**63) % 2**64 - 2**63
 
 

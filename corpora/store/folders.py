@@ -70,7 +70,7 @@ def is_held(error: BaseException) -> bool:
 
 
 def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | None:
-    """Return the refusal of a disk, or of a database, as an error that names the remedy; None where it is none."""
+    """Return an error of a disk or a database as one that names the remedy; None if it is another error."""
     if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
         if is_held(error):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
@@ -91,7 +91,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
 
 
 def begin(folder: Path, path: str) -> None:
-    """Note of which file something is perceived into a folder, so that `sweep` leaves it to the run that goes on."""
+    """Record the file whose processing begins in a folder, so that `sweep` keeps the folder for the next run."""
     (folder / _BEGUN).write_text(_look(path), encoding="utf-8")
 
 
@@ -108,7 +108,7 @@ def sweep(home: Path, library: str, kept: Iterable[str], since: float = float("i
     """Remove what was perceived of files that the library no longer holds; return how many these were.
 
     What was written after `since` (seconds of the epoch) stays, and what was begun of a file that lies there
-    as it did: a run that could not finish it goes on.
+    as it did: the next run continues it.
     """
     names = {sha[:32] for sha in kept}
     gone = 0

@@ -117,7 +117,7 @@ def candidates(
 
 
 def tokens(connection: Connection, name: str) -> int:
-    """Return the tokens of an index, from the averages record that FTS5 keeps (row 1, varints; the first is rows)."""
+    """Return the number of tokens, from the averages record of FTS5 (row 1, varints; the first is rows)."""
     record: bytes = connection.exec_driver_sql(f"SELECT block FROM {name}_data WHERE id = 1").scalar_one()
     values, value = [], 0
     for byte in record:

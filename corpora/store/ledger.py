@@ -1,4 +1,4 @@
-"""The ledger: what was done for a source beside reading it, and with which parameters.
+"""The ledger: work done for a source after reading it, and its parameters.
 
 Rows of `pictures` say how far those of a source were read, and, one for each file that it links to, how that
 file

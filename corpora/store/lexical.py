@@ -1,13 +1,12 @@
-"""The lexical index: BM25 over our own terms, in SQLite's FTS5 or in postings in PostgreSQL, one table per corpus.
+"""The lexical index: BM25 over our own terms, in SQLite's FTS5 or in PostgreSQL postings.
 
-The index never sees a reader's words: `ragweave.models.text.terms` cuts and stems them first, which gives
-scripts without spaces their overlapping pairs, and every query term goes in quoted, so that no query syntax
-exists. One table per corpus keeps document frequencies its own and a deletion a deletion.
+The index stores terms, not words: `ragweave.models.text.terms` cuts and stems the text first, and cuts
+scripts without spaces into overlapping pairs. Query terms are quoted, so a query has no syntax. Each corpus
+has a table of its own, and so its own document frequencies.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from sqlalchemy import Connection, bindparam, func, select, text
 
 from ragweave.corpora.store import fts5, postings
 from ragweave.corpora.store.schema import items
-from ragweave.corpora.store.words import K1, WEIGHTS, B, Row
+from ragweave.corpora.store.words import Row, bm25, term_weight, weighted_counts
 from ragweave.corpora.types import CORPORA, Corpus
 from ragweave.models.text import content_terms, terms
 
@@ -24,10 +23,10 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.libraries import Libraries
 
 BUDGET = 4_000
-"""Postings one query may touch. The rarest terms come first; common ones beyond the budget say little and cost most."""
+"""Postings that one query may read; rare terms come first, because common ones cost most and say little."""
 
 _MOST_KNOWN = 100_000
-"""Frequencies kept at a time."""
+"""Terms whose frequencies are cached."""
 
 TERM_LIMIT = 64
 """Terms of one query; a longer question is cut to its rarest."""
@@ -47,13 +46,13 @@ def _engine(connection: Connection) -> ModuleType:
 
 
 def create(connection: Connection) -> None:
-    """Make the empty index of every corpus in place of the one that is there."""
+    """Create an empty index of every corpus; it replaces the old one."""
     for name in map(table, CORPORA):
         _engine(connection).create(connection, name)
 
 
 def put(connection: Connection, corpus: Corpus, rows: Sequence[Row]) -> None:
-    """Write rows, each text already in the form of `indexed`, in place of those of the same numbers."""
+    """Write rows, whose texts have the form of `indexed`; they replace rows of the same numbers."""
     _engine(connection).put(connection, table(corpus), rows)
 
 
@@ -65,7 +64,7 @@ def delete(connection: Connection, source: str) -> None:
 
 
 class Frequencies:
-    """Document frequencies in every corpus of a library, read from the index and kept while nobody commits."""
+    """Document frequencies in every corpus of a library, cached until the next commit."""
 
     def __init__(self, connection: Connection) -> None:
         query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
@@ -75,30 +74,31 @@ class Frequencies:
         self._known: dict[str, dict[str, int]] = {}
 
     def of(self, connection: Connection, corpus: Corpus, wanted: Iterable[str]) -> dict[str, int]:
-        """Return the document frequency of each term in a corpus, 0 where it does not occur."""
+        """Return the document frequency of each term in a corpus; 0 if it does not occur."""
         if len(self._known) > _MOST_KNOWN:
             self._known = {}
-        known, needed, name = (
-            self._known,
-            dict.fromkeys(wanted),
-            table(corpus),
-        )  # another thread may begin anew
-        if missing := list(needed.keys() - known.keys()):
-            whole = [t for t in missing if "\0" not in t]  # no index holds others
-            # In all corpora at once: a question is asked of each.
-            found = _engine(connection).frequencies(connection, [*map(table, self.totals)], whole)
-            known.update({t: found.get(t, {}) for t in missing})
-        # Files may have been added since the items were counted: a term is in no more of them than there
-        # were.
+        # A local reference: another thread may replace the cache.
+        known = self._known
+        needed = dict.fromkeys(wanted)
+        missing = list(needed.keys() - known.keys())
+        if missing:
+            # No index holds a term with a null character.
+            searchable = [term for term in missing if "\0" not in term]
+            # One query for all corpora, because a question searches each of them.
+            tables = [table(each) for each in self.totals]
+            found = _engine(connection).frequencies(connection, tables, searchable)
+            for term in missing:
+                known[term] = found.get(term, {})
+        # Files may have been added since the items were counted, so cap the frequency at that count.
         most = self.totals.get(corpus, 0)
-        return {t: min(most, known[t].get(name, 0)) for t in needed}
+        name = table(corpus)
+        return {term: min(most, known[term].get(name, 0)) for term in needed}
 
     def average(self, connection: Connection, corpus: Corpus) -> float:
-        """Return the tokens of an item of a corpus on average."""
+        """Return the mean number of tokens of the items of a corpus."""
         if corpus not in self._averages:
-            self._averages[corpus] = (
-                _engine(connection).tokens(connection, table(corpus)) / self.totals[corpus]
-            )
+            tokens = _engine(connection).tokens(connection, table(corpus))
+            self._averages[corpus] = tokens / self.totals[corpus]
         return self._averages[corpus]
 
 
@@ -119,34 +119,42 @@ class Lexical:
     def counted(
         self, library: str, corpora: Sequence[Corpus], terms: Sequence[str]
     ) -> tuple[int, dict[str, int]]:
-        """Return the number of items in some corpora, and in how many of them each stemmed term stands."""
+        """Return the number of items in some corpora, and how many of them contain each stemmed term."""
         with self._catalog.reading(library) as connection:
             known = self._frequencies(library, connection)
-            found = [known.of(connection, corpus, terms) for corpus in corpora]
-        together = map(sum, zip(*(df.values() for df in found), strict=True))
-        total = sum(known.totals.get(corpus, 0) for corpus in corpora)
-        return total, dict(zip(dict.fromkeys(terms), together, strict=True))
+            total = 0
+            counts = dict.fromkeys(terms, 0)
+            for corpus in corpora:
+                total += known.totals.get(corpus, 0)
+                for term, count in known.of(connection, corpus, terms).items():
+                    counts[term] += count
+        return total, counts
 
     def _frequencies(self, library: str, connection: Connection) -> Frequencies:
         memory = self._catalog.memory(library)
-        found: Frequencies = memory.get("frequencies") or memory.setdefault(
-            "frequencies", Frequencies(connection)
-        )
+        if "frequencies" not in memory:
+            memory.setdefault("frequencies", Frequencies(connection))
+        found: Frequencies = memory["frequencies"]
         return found
 
 
 def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIMIT) -> list[str]:
-    """Return the terms worth searching: those that occur, rarest first, within the budget, never none of them."""
+    """Return the terms to search: those that occur, rarest first, within the budget, at least one."""
     kept: list[str] = []
     spent = 0
-    for term, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])):
-        if count == 0:
-            continue
+    for term in _rarest_first(frequency):
+        count = frequency[term]
         if kept and (spent + count > budget or len(kept) == limit):
             break
         kept.append(term)
         spent += count
     return kept
+
+
+def _rarest_first(frequency: Mapping[str, int]) -> list[str]:
+    """Return the terms that occur, rarest first."""
+    occurring = [(count, term) for term, count in frequency.items() if count]
+    return [term for _, term in sorted(occurring)]
 
 
 def search(
@@ -160,44 +168,37 @@ def search(
 ) -> list[tuple[str, float]]:
     """Return up to k (item id, BM25 score), best first; scores are positive, higher is better.
 
-    The rarest terms choose the candidates; where others had to be left out, the candidates are then scored by
-    all.
+    The rarest terms choose the candidates. If the budget leaves terms out, all terms score the candidates.
     """
     frequency = frequencies.of(connection, corpus, content_terms(query) or terms(query))
     kept = prune(frequency, budget)
     if not kept:
         return []
-    asked = [t for t, count in sorted(frequency.items(), key=lambda pair: (pair[1], pair[0])) if count][
-        :TERM_LIMIT
-    ]
     total = frequencies.totals[corpus]
-    weights = {t: max(math.log((total - frequency[t] + 0.5) / (frequency[t] + 0.5)), 1e-6) for t in asked}
-    whole = len(kept) == len(asked)
+    weights: dict[str, float] = {}
+    for term in _rarest_first(frequency)[:TERM_LIMIT]:
+        weights[term] = term_weight(total, frequency[term])
+    whole = len(kept) == len(weights)
     most = k if whole else max(2 * k, 100)
-    few = {t: weights[t] for t in kept}
+    kept_weights = {term: weights[term] for term in kept}
     average = frequencies.average(connection, corpus)
-    found = _engine(connection).candidates(connection, table(corpus), few, average, most, sources)
+    found = _engine(connection).candidates(connection, table(corpus), kept_weights, average, most, sources)
+    if whole:
+        return [(id_, score) for _, id_, score in found if score > 0]
     ids = {n: id_ for n, id_, _ in found}
-    scored = [(n, score) for n, _, score in found]
-    if not whole:
-        scored = _scored(connection, corpus, weights, average, list(ids))[:k]
+    scored = _scored(connection, corpus, weights, average, list(ids))[:k]
     return [(ids[n], score) for n, score in scored if score > 0]
 
 
 def _scored(
     connection: Connection, corpus: Corpus, weights: Mapping[str, float], average: float, rows: Sequence[int]
 ) -> list[tuple[int, float]]:
-    """Return the rows with their BM25 over all terms, best first: the formula and constants of FTS5's own bm25()."""
+    """Return the rows with their BM25 over all terms, best first, as FTS5's bm25() computes it."""
     query = text(f"SELECT rowid, title, heading, text FROM {table(corpus)} WHERE rowid IN :rows")
     texts = connection.execute(query.bindparams(bindparam("rows", expanding=True)), {"rows": rows})
     scored = []
     for n, *columns in texts:
-        length, counts = 0, dict.fromkeys(weights, 0.0)
-        for column, weight in zip(columns, WEIGHTS, strict=True):
-            words = column.split(" ") if column else []
-            length += len(words)
-            for term in weights.keys() & words:
-                counts[term] += weight * words.count(term)
-        norm = K1 * (1 - B + B * length / average)
-        scored.append((n, sum(idf * counts[t] * (K1 + 1) / (counts[t] + norm) for t, idf in weights.items())))
+        words = [column.split(" ") if column else [] for column in columns]
+        counts = weighted_counts(words, weights)
+        scored.append((n, bm25(weights, counts, sum(map(len, words)), average)))
     return sorted(scored, key=lambda pair: (-pair[1], pair[0]))

@@ -71,7 +71,7 @@ def check_name(name: str) -> str:
 
 
 _REMEMBERED = 32
-"""Libraries of which anything is remembered."""
+"""Libraries that have a cache."""
 _FRESH = 0.1
 """Seconds for which a look at a catalog counts for those who have no thread to look again."""
 
@@ -84,13 +84,13 @@ class _Begun(threading.local):
 
 
 class Libraries:
-    """The libraries of a home: each has a folder, and a catalog in it, or in the database that the settings name."""
+    """The libraries of a home; each has a folder, and a catalog in it or in the database of the settings."""
 
     def __init__(self, home: Path, database: str | None = None) -> None:
         self._home = home
         url = corpora_settings().database if database is None else database
         self.kept = postgres.server(url) if url else Files(home)
-        """Where the rows of the libraries lie."""
+        """The storage of the rows: files or a server."""
         self._ids: dict[str, str] = {}
         self._begun = _Begun()
         self._watch = None if url else CatalogWatch(home)
@@ -104,7 +104,7 @@ class Libraries:
 
     @contextmanager
     def reading(self, library: str, anew: bool = False) -> Iterator[Connection]:
-        """Begin a transaction that sees one state of a library, or go on in the one that this thread has begun.
+        """Begin a transaction that sees one state of a library, or use the open one of this thread.
 
         `anew` begins another in any case.
 
@@ -129,7 +129,7 @@ class Libraries:
                     self._begun.of[library] = begun
 
     def memory(self, library: str) -> dict[str, Any]:
-        """Return what is remembered of a library as this thread sees it; after a commit, whosever, it is empty."""
+        """Return the cache of a library as this thread sees it; every commit empties it."""
         begun = self._begun.of.get(library)
         memory = self._looked(library) if begun is None else begun[1]
         if memory is not None:
@@ -142,7 +142,7 @@ class Libraries:
             return memory
 
     def remembered(self, library: str) -> dict[str, Any] | None:
-        """Return the memory of a library as somebody with a thread has just seen it, else None; it never waits."""
+        """Return the cache of a library if it was checked just now, else None; never block."""
         held = self._memory.get(library)
         return held[1] if held is not None and time.monotonic() - held[2] < _FRESH else None
 
@@ -212,7 +212,7 @@ class Libraries:
         return sorted(rows, key=lambda row: row.name), failed
 
     def _settled(self) -> list[str]:
-        """Return the ids of the libraries, after finishing what processes that were killed had begun in a database."""
+        """Return the ids of the libraries, after finishing the work of killed processes in a database."""
         ids = self.kept.ids()
         for left in (self._home / "libraries").glob(".*.*"):
             id_, end = left.name[1:].rsplit(".", 1)
@@ -238,7 +238,7 @@ class Libraries:
         return row
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
-        """Make an empty library in a folder of its own, which takes its place: it is there whole or not at all."""
+        """Create an empty library; a rename puts its folder in place, so that it exists whole or not at all."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
         part = folder_of(self._home, f".{row.id}.part")
         held = -1
@@ -284,7 +284,7 @@ class Libraries:
                 connection.execute(update(about).values(name=to))
 
     def set_ageing(self, name: str, recency: str | None, half_life: float | None) -> LibraryRow:
-        """Say how the documents of a library age; None leaves a value as it is, a half-life of 0 forgets it."""
+        """Set how the documents of a library age; None keeps a value, a half-life of 0 removes it."""
         found = self.library(name)
         values: dict[str, object] = {}
         if recency is not None:
@@ -306,7 +306,7 @@ class Libraries:
         return self.row(found.id)
 
     def delete(self, library: str) -> None:
-        """Remove a library by id, with everything in its folder; what an earlier kill left of others goes as well."""
+        """Remove a library and its folder, and the remains of others whose removal was killed."""
         self.kept.close()
         gone = folder_of(self._home, f".{library}.gone")
         try:
@@ -315,7 +315,7 @@ class Libraries:
         except OSError as error:
             raise unwritable(gone, error) from error
         self._memory.pop(library, None)  # else its name leads to it for as long as a look counts
-        with suppress(LibraryNotFound):  # whoever lists them meanwhile finishes this as well
+        with suppress(LibraryNotFound):  # another process that lists the libraries may have dropped it
             self.kept.drop(library)
         for left in gone.parent.glob(".*.gone"):
             shutil.rmtree(left, ignore_errors=True)

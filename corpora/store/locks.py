@@ -95,14 +95,14 @@ def held(
 
 @contextmanager
 def owned(home: Path, name: str) -> Iterator[None]:
-    """Hold a lock of a home that nobody else takes, so that others can tell that its holder lives; its file goes."""
+    """Hold a lock that only one process takes, to show that it is alive; remove its file afterwards."""
     with held(home, name, 0, f"{name} is held by", "try again"):
         yield
     is_held(home, name)
 
 
 def is_held(home: Path, name: str) -> bool:
-    """Tell whether anybody holds a lock of a home that only one ever takes; what is left of one that has ended goes."""
+    """Tell whether a process holds the lock of `owned`; remove the file of one that has ended."""
     left = _folder(home) / f"{name}.lock"
     lock = FileLock(left, mode=0o600)
     try:

@@ -41,7 +41,7 @@ class Media:
     def staging(self, source: str) -> Path:
         """Return the folder that the files of a source are to be written into.
 
-        Whoever writes the first one makes it: of most files nothing is kept, and to make a folder and remove
+        The writer of the first file makes it: of most files nothing is kept, and to make a folder and remove
         it for each takes a file system longer the more of them there were.
         """
         folder = self._folder(source, _PART)

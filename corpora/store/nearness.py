@@ -1,4 +1,4 @@
-"""How near items are to a question, by the vectors that the catalog keeps of them."""
+"""Score the similarity of items to a query by the vectors in the catalog."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ragweave.models.relevance_features import deviations
 logger = logging.getLogger(__name__)
 
 SAMPLE = 500
-"""Vectors of a library that stand for all of them."""
+"""Number of vectors that are sampled from a library."""
 
 
 def of_items(
@@ -31,10 +31,10 @@ def of_items(
     ids: Collection[str],
     others: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, float]:
-    """Return how far the cosines of items lie above those of a library, in standard deviations, by item id.
+    """Score the cosines of items against those of a library, in standard deviations, by item id.
 
-    The nearest chunk of an item counts; `others` are cosines of items that the catalog does not hold. An item
-    without a vector is left out. If the encoder fails, all are: what is scored is then scored by its words.
+    The nearest chunk of an item counts. `others` are cosines of items that the catalog does not hold. Items
+    without a vector are left out. If the encoder fails, the result is empty, and callers score by words alone.
     """
     if not ids:
         return {}

@@ -51,7 +51,7 @@ class Objects:
         self._home = home
 
     def size(self, path: Path) -> int | None:
-        """Return the bytes of an object; None where there is none."""
+        """Return the bytes of an object; None if it does not exist."""
         if not path.is_relative_to(self._home):
             return None
         with _told(), suppress(FileNotFoundError):

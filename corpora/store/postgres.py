@@ -1,9 +1,8 @@
-"""Catalogs in PostgreSQL: a schema for each library, with the same tables as its SQLite file has.
+"""Catalogs in PostgreSQL: each library has a schema with the tables of the SQLite file.
 
-A transaction sees the tables of one library and of no other, because its search path names that schema alone;
-the statements of the stores are those of SQLite. The version of the tables stands in the comment of the
-schema. Locks are
-advisory ones of a session: a process that ends, however it ends, lets go of them.
+A transaction sees the tables of one library only, because its search path names that schema alone. The stores
+use the same statements as for SQLite. The comment of a schema holds the version of its tables. Locks are
+advisory locks of a session, so the server releases them when a process ends.
 """
 
 from __future__ import annotations
@@ -126,12 +125,13 @@ class Server:
             try:
                 yield connection
             except Exception as error:  # rows are copied by psycopg itself
-                if refused := _refusal(error):
+                refused = _refusal(error)
+                if refused:
                     raise refused from error
                 raise
 
     def make(self, library: str, folder: Path, named: dict[str, Any], fill: Fill = nothing) -> None:
-        """Make the catalog of a library in a schema of its own, with its row of `about` and what `fill` writes."""
+        """Create the schema of a library, with its row of `about` and the rows that `fill` writes."""
         with self._engine.begin() as connection:
             connection.exec_driver_sql(f'CREATE SCHEMA "{PREFIX}{library}"')
             connection.exec_driver_sql(f"COMMENT ON SCHEMA \"{PREFIX}{library}\" IS '{SCHEMA_VERSION}'")
@@ -143,11 +143,10 @@ class Server:
             fill(connection)
 
     def drop(self, library: str) -> None:
-        """Remove a library; what a kill left of others goes as well."""
+        """Remove a library, and the remains of others whose removal was killed."""
         self._known.discard(library)
         with self._engine.begin() as connection:
-            # Under another name first: whoever asks finds it gone, and nobody waits for those who are reading
-            # it.
+            # Rename it first, so that it is gone at once and the removal waits for no reader of it.
             if f"{PREFIX}{library}" in self._schemas(PREFIX):
                 connection.exec_driver_sql(f'ALTER SCHEMA "{PREFIX}{library}" RENAME TO "{_GONE}{library}"')
         for name in self._schemas(_GONE):
@@ -155,18 +154,18 @@ class Server:
                 connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
 
     def damage(self, library: str) -> list[str]:
-        """Return what is wrong with the rows of a library, in words: a server looks after its own."""
+        """Return an empty list: a server checks its own files."""
         return []
 
     def erase(self, library: str) -> None:
-        """Let the pages of removed sources be used again, beside whoever reads and writes."""
+        """Free the pages of removed sources, while others read and write."""
         with self.writing(library) as connection:
             if not connection.execute(delete(removed)).rowcount:
                 return
         self._vacuum(library, "VACUUM")
 
     def compact(self, library: str) -> None:
-        """Let the rooms of deleted rows be used again, and count what is there, for the planner of queries."""
+        """Free the space of deleted rows, and update the statistics of the query planner."""
         with self.writing(library) as connection:
             for name in map(lexical.table, CORPORA):
                 connection.exec_driver_sql(f"DELETE FROM {name}_terms WHERE doc = 0")
@@ -179,12 +178,12 @@ class Server:
             connection.exec_driver_sql(f"{how} {named}")
 
     def within(self, schema: str) -> tuple[Engine, Engine]:
-        """Return what reads and what writes a schema that is not of a library."""
+        """Return the engines that read and write a schema that belongs to no library."""
         named = {"ragweave_schema": schema}
         return self._reading.execution_options(**named), self._engine.execution_options(**named)
 
     def held(self, name: str) -> bool:
-        """Return whether anybody holds a lock."""
+        """Tell whether a process holds a lock."""
         with self._reading.begin() as connection:
             return bool(
                 connection.execute(text(f"SELECT count(*) {_HELD}"), {"key": key_of(name)}).scalar_one()
@@ -192,12 +191,12 @@ class Server:
 
     @contextmanager
     def lock(self, name: str, wait: float, on_wait: Callable[[str], None]) -> Iterator[str]:
-        """Hold a lock of the whole database, `wait` seconds long waited for; give "", or who holds it instead."""
+        """Hold a lock of the database, waiting up to `wait` seconds; yield "", or the holder of the lock."""
         ends = time.monotonic() + wait
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             key = {"key": key_of(name)}
             grace = time.monotonic() + _GRACE
-            told = False
+            reported = False
             while not connection.execute(text("SELECT pg_try_advisory_lock(:key)"), key).scalar_one():
                 late = time.monotonic()
                 if late > grace:
@@ -205,9 +204,9 @@ class Server:
                         f"SELECT application_name FROM pg_stat_activity WHERE pid IN (SELECT pid {_HELD})"
                     )
                     holder = str(connection.execute(query, key).scalar() or "another process")
-                    if not told:
+                    if not reported:
                         on_wait(holder)
-                        told = True
+                        reported = True
                     if late > ends:
                         yield holder
                         return
@@ -237,7 +236,7 @@ class Server:
         return engine.execution_options(ragweave_schema=f"{PREFIX}{library}")
 
     def _bring_up(self, library: str) -> None:
-        """Bring the tables of a library up to today's, one process at a time."""
+        """Migrate the tables of a library to the present version, one process at a time."""
         name, what = f"{PREFIX}{library}", f"The library {library}"
         HISTORY.check(_number(self._schemas(PREFIX).get(name)), what)
         with self._engine.begin() as connection:
@@ -254,11 +253,11 @@ class Server:
 
 
 _GRACE = 0.3
-"""Seconds in which a server sees that the process which held a lock was killed."""
+"""Seconds that a server needs to notice that the holder of a lock was killed."""
 
 
 def _name() -> str:
-    """Return who this process is, for those who wait for it; PostgreSQL keeps 63 bytes."""
+    """Return the name of this process for processes that wait for it; PostgreSQL keeps 63 bytes."""
     return f"process {os.getpid()} on {platform.node()[:24]}, since {time.strftime('%H:%M:%S')}"
 
 
@@ -284,12 +283,13 @@ def _configure(connection: Any, _record: Any) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    if schema := connection.get_execution_options().get("ragweave_schema"):
+    schema = connection.get_execution_options().get("ragweave_schema")
+    if schema:
         connection.exec_driver_sql(f'SET LOCAL search_path = "{schema}"')
 
 
 def _explain(context: ExceptionContext) -> LibraryError | None:
-    # Where a connection of the pool has ended, the pool takes another one.
+    # If a connection of the pool has ended, the pool opens another one.
     return None if context.is_pre_ping else _refusal(context.original_exception)
 
 

@@ -110,7 +110,7 @@ def candidates(
     k: int,
     sources: Sequence[str],
 ) -> list[tuple[int, str, float]]:
-    """Return the best k (row, item id, BM25 over the terms of `weights`, each by its inverse document frequency)."""
+    """Return the best k (row, item id, BM25); `weights` has the inverse document frequencies of the terms."""
     only = "WHERE h.n IN (SELECT n FROM items WHERE source = ANY(:sources))" if sources else ""
     rows = connection.execute(
         text(f"""SELECT n, id, score FROM (

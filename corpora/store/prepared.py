@@ -1,4 +1,4 @@
-"""A file that is ready to be stored: its items, what of them is embedded, and their terms."""
+"""A file that is ready to be stored: its items, their chunks to embed, and their terms."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ragweave.corpora.types import Item, digest
 from ragweave.models.text import storable
 
 VERSION = 15
-"""Raise it when parsing, splitting or the lexical terms change: every source is then read anew by its next run."""
+"""Raise it if parsing, splitting or the lexical terms change: the next run then reads every source again."""
 
 
 def params_hash() -> str:
-    """Return the digest of everything beside its bytes that a source's items depend on.
+    """Return the digest of everything that the items of a source depend on, except its bytes.
 
-    The encoder is not part of it: it is the library's, and another one changes the vectors, never the items.
+    The encoder is not part of it, because another encoder changes the vectors and not the items.
     """
     return hashlib.sha256(f"items {VERSION}".encode()).hexdigest()[:16]
 
@@ -61,16 +61,18 @@ class Prepared:
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)} | {
-            "items": [pack(item) for item in self.items]
-        }
+        row = {f.name: getattr(self, f.name) for f in fields(self)}
+        row["items"] = [pack(item) for item in self.items]
         row["tables"] = [table.to_json() for table in self.tables]
         return json.dumps(row, separators=(",", ":")).encode()
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Prepared:
         """Read the form that `to_json` writes."""
-        made: dict[str, Any] = {name: _frozen(value) for name, value in row.items() if name not in _ROWS}
+        made: dict[str, Any] = {}
+        for name, value in row.items():
+            if name not in _ROWS:
+                made[name] = _frozen(value)
         items, tables = map(unpack, row["items"]), map(KeptTable.from_json, row["tables"])
         return cls(**made, items=tuple(items), tables=tuple(tables))
 
@@ -79,7 +81,9 @@ _ROWS = ("items", "tables")
 
 
 def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return value
 
 
 def made_of(
@@ -101,7 +105,7 @@ def made_of(
         author=storable(author),
         language=language,
         date=date.isoformat() if date else None,
-        warnings=tuple(storable(w) for w in warnings),
+        warnings=tuple(map(storable, warnings)),
         items=stored,
         chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
         terms=terms_of(stored),
@@ -140,8 +144,14 @@ def terms_of(items: Sequence[Item]) -> tuple[tuple[str, str, str], ...]:
     def lines(text: str) -> str:
         return " ".join(filter(None, map(line, text.split("\n"))))
 
-    rows = (columns(i) if has_parts(i) else (i.title, " ".join(i.heading), i.text) for i in items)
-    return tuple((lines(title), lines(heading), lines(text)) for title, heading, text in rows)
+    found = []
+    for item in items:
+        if has_parts(item):
+            title, heading, text = columns(item)
+        else:
+            title, heading, text = item.title, " ".join(item.heading), item.text
+        found.append((lines(title), lines(heading), lines(text)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +164,16 @@ class Chunks:
 
 
 def chunked(items: Sequence[Item], ranges: Sequence[Sequence[tuple[int, int]]]) -> Chunks:
-    """Return the chunks of items by the ranges of each; a chunk is read with its title and heading."""
+    """Return the chunks of items by the ranges of each; a chunk is embedded with its title and heading."""
     found = Chunks([], [], [])
     for item, own in zip(items, ranges, strict=True):
-        found.ids.extend(chunk_id(item.id, n) for n in range(len(own)))
-        found.sources.extend([item.source] * len(own))
         over = above(item) if has_parts(item) else (item.title, *item.heading)
-        above_it = " - ".join(dict.fromkeys(p for p in over if p))
-        found.texts.extend(f"{above_it}\n{item.text[a:b]}" if above_it else item.text[a:b] for a, b in own)
+        context = " - ".join(dict.fromkeys(filter(None, over)))
+        for n, (start, end) in enumerate(own):
+            text = item.text[start:end]
+            found.ids.append(chunk_id(item.id, n))
+            found.sources.append(item.source)
+            found.texts.append(f"{context}\n{text}" if context else text)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Making anew what a library holds beside its items: the words, the vectors that are missing, and the indexes."""
+"""Rebuild what is derived from the items of a library: terms, missing vectors and indexes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sqlalchemy import Connection, select, text
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import lexical, locks
-from ragweave.corpora.store.catalog import check_name
+from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.commit import Committer
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.prepared import terms_of
 from ragweave.corpora.store.reembed import embed_missing
 from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import bump, items
-from ragweave.corpora.store.stores import stores
+from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.store.visual_search import SEEN, catch_up, pictures_of
 from ragweave.models import embed
 from ragweave.models.errors import LibraryError
@@ -31,9 +31,10 @@ _PAGE = 500
 class Repaired:
     """What `repair` did.
 
-    `vectors` were missing or of a wrong length, `stray` ones had no item; `empty` sources counted as read and
-    held nothing, and the next run of index reads them; items `without_media` lack their stored picture or
-    clip: removing the source and indexing brings it back. `free` is in bytes.
+    `vectors` counts vectors that were missing or had a wrong length, `stray` those without an item. `empty`
+    counts sources without items that were recorded as read; the next run of index reads them. Items
+    `without_media` lack their stored picture or clip: remove the source and index it again to restore it.
+    `free` is in bytes.
     """
 
     library: str
@@ -48,12 +49,14 @@ class Repaired:
 
     @property
     def sound(self) -> bool:
-        """Whether nothing was missing or too much."""
+        """Whether nothing was missing or superfluous."""
         return not (self.vectors or self.stray or self.empty or self.without_media)
 
 
 async def repair(library: str = "default") -> Repaired:
-    """Make everything beside the items of a library anew, and write its catalog and its indexes anew; no file is read.
+    """Rebuild everything that is derived from the items of a library; no file is read.
+
+    The catalog and the indexes are rewritten as well.
 
     Raises:
         LibraryNotFound: there is none of that name.
@@ -68,16 +71,19 @@ def _repair(name: str) -> Repaired:
     found = held.catalog.library(name)
     with locks.writer(found.id, name):
         row, media = held.catalog.row(found.id), Media.of(found.id)
-        if damage := held.catalog.kept.damage(row.id):
+        damage = held.catalog.kept.damage(row.id)
+        if damage:
             raise LibraryError(
                 f"The catalog is damaged ({damage[0]})",
                 "bring back its catalog.sqlite from a backup, or delete the library and index the files"
                 " again",
             )
         committer = Committer(held.catalog, row)
-        empty = [s.id for s in held.catalog.sources(row.id) if s.status != "failed" and not s.items]
-        for source in empty:
-            committer.remove_source(source)
+        empty = 0
+        for source in held.catalog.sources(row.id):
+            if source.status != "failed" and not source.items:
+                committer.remove_source(source.id)
+                empty += 1
         committer.recover()
         bound = {"encoder": row.encoder, "bytes": 4 * row.dim}
         with held.catalog.writing(row.id) as connection:
@@ -95,12 +101,24 @@ def _repair(name: str) -> Repaired:
             )
         held.catalog.kept.compact(row.id)
         notes.append(held.vectors.tidy(row.id, anew=True))
-        there = {picture for source in media.orphans(()) for picture in media.files(source)}
-        pages = (item for corpus in SEEN for page in held.catalog.pages(row.id, corpus) for item in page)
-        lacking = sum(any(picture not in there for picture in pictures_of(item)) for item in pages)
+        lacking = _without_media(held, row, media)
     free = shutil.disk_usage(corpora_settings().home).free
-    told = tuple(filter(None, notes))
-    return Repaired(name, indexed, made, stray, len(empty), lacking, told, free, time.monotonic() - began)
+    said = tuple(filter(None, notes))
+    return Repaired(name, indexed, made, stray, empty, lacking, said, free, time.monotonic() - began)
+
+
+def _without_media(held: Stores, row: LibraryRow, media: Media) -> int:
+    """Count the items that lack one of their stored pictures."""
+    stored: set[str] = set()
+    for source in media.orphans(()):
+        stored.update(media.files(source))
+    count = 0
+    for corpus in SEEN:
+        for page in held.catalog.pages(row.id, corpus):
+            for item in page:
+                if not stored.issuperset(pictures_of(item)):
+                    count += 1
+    return count
 
 
 _STRAY = "FROM vectors WHERE space = :encoder AND item NOT IN (SELECT id FROM items)"
@@ -109,13 +127,15 @@ _WRONG = """FROM vectors WHERE space = :encoder AND item IN
 
 
 def index_words(connection: Connection) -> int:
-    """Make the lexical index anew of all items, within a write transaction; return how many these are."""
+    """Rebuild the lexical index, within a write transaction; return the number of items."""
     lexical.create(connection)
     query = select(items).order_by(items.c.n).limit(_PAGE)
     last, count = -1, 0
-    while rows := connection.execute(query.where(items.c.n > last)).mappings().all():
+    while True:
+        rows = connection.execute(query.where(items.c.n > last)).mappings().all()
+        if not rows:
+            return count
         some = [unpack(row) for row in rows]
         for row, item, words in zip(rows, some, terms_of(some), strict=True):
             lexical.put(connection, item.corpus, [(row["n"], *words)])
         last, count = rows[-1]["n"], count + len(rows)
-    return count

@@ -1,4 +1,4 @@
-"""Items and sources as plain rows: the form in which they cross processes and lie in the catalog."""
+"""Items and sources as plain rows, the form in which processes exchange them and the catalog stores them."""
 
 from __future__ import annotations
 
@@ -56,14 +56,19 @@ _PLAIN = ("id", "corpus", "source", "title", "text", "ordinal", "language", "met
 
 def pack(item: Item) -> dict[str, Any]:
     """Return an item as a row of JSON values."""
-    return {name: getattr(item, name) for name in _PLAIN} | {
-        "locator": dict(item.locator),
-        "heading": list(item.heading),
-        "spans": [
-            [s.start, s.end, s.line, s.page, s.bbox, *([s.time] if s.time else [])] for s in item.spans
-        ],
-        "date": item.date.isoformat() if item.date else None,
-    }
+    row = {name: getattr(item, name) for name in _PLAIN}
+    row["locator"] = dict(item.locator)
+    row["heading"] = list(item.heading)
+    row["spans"] = list(map(_pack_span, item.spans))
+    row["date"] = item.date.isoformat() if item.date else None
+    return row
+
+
+def _pack_span(span: Span) -> list[Any]:
+    row: list[Any] = [span.start, span.end, span.line, span.page, span.bbox]
+    if span.time:
+        row.append(span.time)
+    return row
 
 
 def unpack(row: Any, path: str | None = None) -> Item:
@@ -76,27 +81,26 @@ def unpack(row: Any, path: str | None = None) -> Item:
         **{name: row[name] for name in _PLAIN},
         locator=cast(Locator, locator),
         heading=tuple(row["heading"]),
-        spans=tuple(_unpack_span(s) for s in row["spans"]),
+        spans=tuple(map(_unpack_span, row["spans"])),
         date=datetime.fromisoformat(row["date"]) if row["date"] else None,
     )
 
 
 def lying_at(locator: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return the place of an item whose source lies at this path."""
+    """Return the locator of an item whose source has this path."""
     beside = str(locator.get("beside", ""))
     file = str(Path(path).parent / beside) if beside and lies_beside(beside) else path
     return {**locator, "file": file} if "file" in locator else dict(locator)
 
 
 def lies_beside(relative: str) -> bool:
-    """Say whether a path names a file in a folder or below it: a locator must not lead anywhere else."""
+    """Tell whether a relative path stays in its folder; a locator must not lead outside."""
     path = PurePosixPath(relative)
     plain = relative.isprintable() and "\\" not in relative and ":" not in relative
     return plain and not path.is_absolute() and ".." not in path.parts
 
 
 def _unpack_span(row: Any) -> Span:
-    time = row[5] if len(row) > 5 else None
-    return Span(
-        row[0], row[1], row[2], row[3], tuple(row[4]) if row[4] else None, tuple(time) if time else None
-    )
+    bbox = tuple(row[4]) if row[4] else None
+    time = tuple(row[5]) if len(row) > 5 and row[5] else None
+    return Span(row[0], row[1], row[2], row[3], bbox, time)

@@ -46,12 +46,12 @@ V = TypeVar("V")
 _AT = "ragweave_generation"
 
 SCHEMA_VERSION = HISTORY.newest
-"""The number of the tables below; an earlier one is brought up to it, a later one is refused."""
+"""Version of the tables below; older catalogs are migrated, newer ones are refused."""
 
 metadata = MetaData()
 
 _TEXT = String().with_variant(String(collation="C"), "postgresql")
-"""Texts are told apart and put in order by their bytes, whatever the language of a server."""
+"""Texts are compared and sorted by their bytes, whatever the language of a server."""
 _WHOLE = Integer().with_variant(BigInteger(), "postgresql")
 """As large as SQLite's integers are."""
 CHARACTERS, BIG = _TEXT, _WHOLE
@@ -74,8 +74,8 @@ about = Table(
     *_columns(_TEXT, "recency"),
     Column("half_life", Float),
 )
-"""One row: the library. `generation` grows with every change of what it holds; readers compare it at each query.
-`recency` and `half_life` (days) are how its documents age, where a question does not say otherwise."""
+"""One row: the library. `generation` grows with every change, and readers compare it at each query. `recency`
+and `half_life` (days) say how its documents age, unless a question says otherwise."""
 
 sources = Table(
     "sources",
@@ -86,8 +86,8 @@ sources = Table(
     *_columns(JSON, "warnings"),
     Column("date", _TEXT),
 )
-"""A source is its bytes and the parameters it was read with: two equal files are one source with two paths. `named` is
-the file name that items of it have as their title, or ""."""
+"""A source is identified by its bytes and the parameters of reading: two equal files are one source with two
+paths. `named` is the file name if items have it as their title, or ""."""
 
 paths = Table(
     "paths",
@@ -98,7 +98,7 @@ paths = Table(
     Column("checked_at", Float, nullable=False),
     Index("paths_by_source", "source"),
 )
-"""Where a source lies on disk, and what its file looked like when its bytes were last read."""
+"""The path of a source, and the size and times of its file when it was last read."""
 
 items = Table(
     "items",
@@ -115,10 +115,10 @@ items = Table(
     Index("items_by_source", "source", "corpus"),
     Index("items_by_corpus", "corpus"),
 )
-"""`n` is the row of the lexical index; everything else speaks of `id`."""
+"""`n` is the row of the lexical index; everything else refers to `id`."""
 
 removed = Table("removed", metadata, Column("source", _TEXT, primary_key=True))
-"""Sources that were forgotten and whose words may still lie in the index and in free pages of the file."""
+"""Removed sources whose terms may still lie in the index and in free pages of the file."""
 
 vectors = Table(
     "vectors",
@@ -132,8 +132,8 @@ vectors = Table(
     Index("vectors_by_item", "item"),
     sqlite_autoincrement=True,
 )
-"""Vectors of length 1 as little-endian 32-bit floats. `n` is never used twice and grows with every write, so that a
-larger one is newer than an index, and one that is gone was deleted or replaced."""
+"""Vectors of length 1 as little-endian 32-bit floats. `n` grows with every write and is never reused: a row with
+a larger number is newer than the index, and a missing number was deleted or replaced."""
 
 indexes = Table(
     "indexes",
@@ -143,7 +143,7 @@ indexes = Table(
     *_columns(_TEXT, "name digest"),
     *_columns(_WHOLE, "upto count"),
 )
-"""The index of the vectors of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
+"""The index of a space and corpus: the collection `name` holds the `count` rows up to `n` = `upto`."""
 
 stages = Table(
     "stages",
@@ -153,7 +153,7 @@ stages = Table(
     Column("stage", _TEXT, primary_key=True),
     *_columns(_TEXT, "params_hash"),
 )
-"""The ledger: what was done for a source, or an item of it, beside reading it, and with which parameters."""
+"""The ledger: work done for a source or an item after reading it, and its parameters."""
 
 mentions = Table(
     "mentions",
@@ -165,7 +165,7 @@ mentions = Table(
     Index("mentions_by_entity", "entity"),
     Index("mentions_by_chunk", "source", "chunk"),
 )
-"""What a chunk says about an entity, and in which of its items; `entity` is the digest of the name's normal form."""
+"""What a chunk says about an entity, and in which items; `entity` is the digest of its normalized name."""
 
 relations = Table(
     "relations",
@@ -178,15 +178,15 @@ relations = Table(
     Index("relations_by_tail", "tail"),
     Index("relations_by_chunk", "source", "chunk"),
 )
-"""What a chunk says about two entities together; `head` stands before `tail` in the order of the digests."""
+"""What a chunk says about two entities together; the digest `head` sorts before `tail`."""
 
 
 OPENING = 20
-"""Seconds that opening a file waits for a process that keeps it to itself, and for which it is not tried again then."""
+"""Seconds to wait for a process that locks the file, and seconds until the next try after that."""
 
 
 def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
-    """Return the engine of a SQLite file, each of whose connections keeps up to so many KiB of it in memory."""
+    """Return the engine of a SQLite file; each connection caches up to `cache` KiB."""
     refused: tuple[float, sqlite3.OperationalError] | None = None
 
     def open_file() -> sqlite3.Connection:
@@ -196,13 +196,14 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
                 connection = sqlite3.connect(path, timeout=OPENING, check_same_thread=False)
                 _configure(connection, synchronous, cache)
             except sqlite3.OperationalError as error:
-                # Who keeps a file to itself for so long most likely stands still.
+                # A process that locks a file for so long most likely hangs.
                 refused = time.monotonic() + OPENING * is_held(error), error
             else:
                 return connection
-        # A disk that is full or may not be written refuses the files beside it, and so does who is about to
-        # close it. Without them what is there can be read, where no process has left anything in its log.
-        if not path.exists() or ((log := Path(f"{path}-wal")).exists() and log.stat().st_size):
+        # A full or read-only disk refuses the -wal and -shm files, and so does a process that is closing the
+        # catalog. The catalog can be read without them, if its log is empty.
+        log = Path(f"{path}-wal")
+        if not path.exists() or (log.exists() and log.stat().st_size):
             raise refused[1]
         address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
@@ -218,13 +219,13 @@ def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Eng
 
 
 _PAGE = 8_192
-"""Bytes of a page of a new file: of SQLite's 4,096, a tenth stays empty behind vectors and paragraphs."""
+"""Page size of a new file in bytes; with SQLite's default of 4,096 a tenth of the file stays empty."""
 INCREMENTAL = 2
-"""The `auto_vacuum` of a new file: its free rooms are given back in steps, without writing all of it anew."""
+"""The `auto_vacuum` of a new file: free pages are released in steps, without rewriting the file."""
 
 
 class _Unchanging(sqlite3.Connection):
-    """A connection that takes its file to be at rest, and so serves for one transaction."""
+    """A connection that assumes an unchanging file, and so is used for one transaction only."""
 
 
 def _let_go(connection: Any, record: Any) -> None:
@@ -233,7 +234,7 @@ def _let_go(connection: Any, record: Any) -> None:
 
 
 def connect(path: Path) -> Engine:
-    """Open the catalog at `path`, or make it where nothing is.
+    """Open the catalog at `path`; create it if there is none.
 
     Raises:
         DamagedError: there is a file without a catalog in it.
@@ -268,29 +269,28 @@ def connect(path: Path) -> Engine:
 
 def _bring_up(engine: Engine, path: Path) -> None:
     with engine.connect() as connection:
-        # First without the write lock: a catalog that is refused is not touched.
+        # First without the write lock, so that a refused catalog is not changed.
         HISTORY.check(connection.exec_driver_sql("PRAGMA user_version").scalar_one(), f"The catalog {path}")
     with write(engine) as connection:
-        found = connection.exec_driver_sql(
-            "PRAGMA user_version"
-        ).scalar_one()  # another process may have been faster
+        # Read it again: another process may have migrated the catalog.
+        found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
         HISTORY.bring_up(connection, found, f"The catalog {path}")
         connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
 
 
 def write(engine: Engine) -> AbstractContextManager[Connection]:
-    """Begin a transaction that takes the write lock at once, so that it never fails half-way for want of it."""
+    """Begin a transaction that takes the write lock at once, so that it cannot fail half-way."""
     return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
 
 
 def _configure(connection: Any, synchronous: str, cache: int) -> None:
-    # The driver must not open transactions by itself: `_begin` says when, and of which kind.
+    # The driver must not open transactions by itself, because `_begin` does so.
     connection.isolation_level = None
     # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
     teach(connection)
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    if not pages:  # of a file that holds something it would be a change
+    if not pages:  # only a new file can take these settings
         connection.execute(f"PRAGMA page_size = {_PAGE}").close()
         connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
     first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
@@ -307,7 +307,7 @@ def _begin(connection: Connection) -> None:
 
 
 def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Write new rows of the same columns; PostgreSQL copies them, which takes a tenth of a statement for each."""
+    """Insert rows of the same columns; PostgreSQL uses COPY, which takes a tenth of the time of INSERT."""
     if not rows:
         return
     names = ", ".join(rows[0])
@@ -330,7 +330,7 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
 
 
 def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
-    """Write rows of the same columns, each in place of the one of its primary key."""
+    """Insert rows of the same columns, or replace those with the same primary key."""
     keys = [c.name for c in table.primary_key]
     postgres = connection.dialect.name == "postgresql"
     statement = postgresql.insert(table) if postgres else sqlite.insert(table)
@@ -339,7 +339,7 @@ def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
 
 
 def in_parts(values: Sequence[V], most: int = 5_000) -> list[Sequence[V]]:
-    """Cut values into as many as one statement may bind."""
+    """Split values into parts that one statement can bind."""
     return [values[i : i + most] for i in range(0, len(values), most)]
 
 
@@ -349,10 +349,10 @@ def now() -> str:
 
 
 def generation(connection: Connection) -> int:
-    """Return the generation of the library, within a transaction, which looks once."""
+    """Return the generation of the library; a transaction reads it once."""
     found = connection.get_execution_options().get(_AT)
     if found is None:
-        # Every transaction asks this; written out it takes a third of the time.
+        # Every transaction runs this query, and as plain SQL it takes a third of the time.
         found = connection.exec_driver_sql("SELECT generation FROM about").scalar()
         if found is None:
             raise LibraryNotFound("The library was deleted", "open another, or index it again")

@@ -60,7 +60,7 @@ def close_stores() -> None:
 
 
 def stay() -> None:
-    """Ask the Chroma index from now on, however small a library is: this process answers questions for long."""
+    """Use the Chroma index from now on, even for small libraries: this process answers many questions."""
     Vectors.stays = True
 
 

@@ -1,4 +1,4 @@
-"""Tables of a source as rows, in the catalog: written and deleted with its items, in one transaction."""
+"""Tables of a source in the catalog, written and deleted in one transaction with its items."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ragweave.corpora.store.schema import add, in_parts
 from ragweave.corpora.store.table_schema import table_items, table_rows, tables
 
 _CHUNK = 1_000
-"""Rows that lie together."""
+"""Rows that are stored together."""
 
 Row = tuple[Any, ...]
-"""Line and page of a row in its file, 0 where the format has none, then its values."""
+"""Line and page of a row in its file, 0 if the format has none, then its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column: its name in statements, its head as written, the kind of its values, what is odd about them."""
+    """A column: its name in SQL, its head as written, the kind of its values, and a note about odd values."""
 
     name: str
     head: str
@@ -45,8 +45,8 @@ class RowsShown:
 class KeptTable:
     """A table of a file.
 
-    `title` is its sheet or heading; `head` the line of its heads as its passages repeat it, or ""; `rows` is
-    empty where `refused` says why they are not kept, and where only the description was read from the
+    `title` is its sheet or heading. `head` is the line of its column heads, which its passages repeat, or "".
+    `rows` is empty if `refused` says why they are not kept, or if only the description was read from the
     catalog.
     """
 
@@ -96,11 +96,11 @@ def _put(connection: Connection, source: str, place: int, table: KeptTable) -> N
     key = made.inserted_primary_key[0]
     parts = in_parts(table.rows, _CHUNK)
     add(connection, table_rows, [{"owner": key, "part": n, "data": packed(p)} for n, p in enumerate(parts)])
-    shown = (
-        {"owner": key, "item": s.item, "low": s.first, "high": s.last, "begins": s.start, "ends": s.end}
-        for s in table.stretches
-    )
-    add(connection, table_items, list(shown))
+    shown = []
+    for each in table.stretches:
+        row = {"owner": key, "item": each.item, "low": each.first, "high": each.last}
+        shown.append({**row, "begins": each.start, "ends": each.end})
+    add(connection, table_items, shown)
 
 
 def forget(connection: Connection, source: str) -> None:
@@ -109,7 +109,7 @@ def forget(connection: Connection, source: str) -> None:
 
 
 def packed(rows: Sequence[Row]) -> bytes:
-    """Return rows in the form in which they lie in the catalog, and in which a child process is given them."""
+    """Return rows in the compressed form that the catalog stores and child processes receive."""
     return zlib.compress(
         json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 3
     )
@@ -122,7 +122,7 @@ def unpacked(data: bytes) -> list[list[Any]]:
 
 
 def of_items(connection: Connection, ids: Sequence[str]) -> list[KeptTable]:
-    """Return the tables of which items show rows, without their rows, with the stretches of these items alone."""
+    """Return the tables whose rows these items show, without rows, with the stretches of these items."""
     shown: dict[int, list[RowsShown]] = {}
     for part in in_parts(ids):
         query = select(table_items).where(table_items.c.item.in_(part))
@@ -135,7 +135,7 @@ def of_items(connection: Connection, ids: Sequence[str]) -> list[KeptTable]:
 
 
 def described(connection: Connection, key: int) -> KeptTable | None:
-    """Return a table without its rows, with all of its stretches; None where it is gone."""
+    """Return a table without its rows, with all of its stretches; None if it does not exist."""
     row = connection.execute(select(tables).where(tables.c.key == key)).one_or_none()
     if row is None:
         return None

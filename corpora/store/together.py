@@ -1,4 +1,4 @@
-"""One hop to a thread for what is asked in the same moment: the hop costs more than most reads of a library."""
+"""Share one hop to a thread among simultaneous reads: a hop costs more than most reads of a library."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ T = TypeVar("T")
 Reads = list[tuple[Callable[[], Any], "asyncio.Future[Any]"]]
 
 _MOST = 8
-"""Reads of one hop, about those of one round of a question; further ones may run beside them."""
+"""Most reads of one hop, about as many as one round of a question has; further ones take another hop."""
 
 _waiting: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Reads]] = WeakKeyDictionary()
 
 
 async def together(key: str, read: Callable[[], T], around: Callable[[], AbstractContextManager[None]]) -> T:
-    """Return what is read in a thread, with all that is asked under the same key until the loop comes round again.
+    """Run a read in a thread, together with all reads of the same key in this turn of the event loop.
 
     Args:
-        key: what the reads have in common.
-        read: called in the thread; what it raises concerns it alone.
-        around: entered once around the reads of a hop; what it raises is raised to all of them.
+        key: groups the reads, such as the id of a library.
+        read: called in the thread; its exception reaches only its caller.
+        around: entered once around the reads of a hop; its exception reaches all their callers.
     """
     loop = asyncio.get_running_loop()
     waiting = _waiting.setdefault(loop, {})

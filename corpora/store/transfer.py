@@ -140,7 +140,7 @@ def _fill(source: Connection, target: Connection) -> None:
             for page in _pages(source, table):
                 add(target, table, page)
     if target.dialect.name == "postgresql":
-        # Rows came with their numbers; the next one that is made goes on after them.
+        # The copied rows keep their numbers, so new rows must be numbered after them.
         for table in metadata.sorted_tables:
             for column in {"n", "key"} & set(table.c.keys()):
                 named = f"pg_get_serial_sequence('{table.name}', '{column}')"

@@ -1,6 +1,9 @@
-"""What both engines of the lexical index agree on."""
+"""BM25 and the stored form of text, common to both engines of the lexical index."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 from ragweave.models.text import terms
 
@@ -20,3 +23,23 @@ K1, B = 1.2, 0.75
 def indexed(text: str) -> str:
     """Return text as the index stores it: its terms, separated by spaces."""
     return " ".join(terms(text))
+
+
+def term_weight(total: int, count: int) -> float:
+    """Return the weight of a term that `count` of `total` items contain; always positive."""
+    return max(math.log((total - count + 0.5) / (count + 0.5)), 1e-6)
+
+
+def weighted_counts(columns: Sequence[Sequence[str]], wanted: Collection[str]) -> dict[str, float]:
+    """Count each wanted term in the title, heading and text of an item; a word of the title counts more."""
+    found = dict.fromkeys(wanted, 0.0)
+    for words, weight in zip(columns, WEIGHTS, strict=True):
+        for term in found.keys() & set(words):
+            found[term] += weight * words.count(term)
+    return found
+
+
+def bm25(weights: Mapping[str, float], counts: Mapping[str, float], length: int, average: float) -> float:
+    """Return the BM25 of an item of `length` terms; `average` is the mean length."""
+    norm = K1 * (1 - B + B * length / average)
+    return sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in weights.items())

@@ -12,7 +12,8 @@ from PIL import Image
 from ragweave.app.api import astate
 from ragweave.components import look as pictures
 from ragweave.components.context import Context
-from ragweave.corpora.ingest.run import index, visual_search
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store import visual_search
 from ragweave.models import relevance
 from ragweave.models.chat import override
 from ragweave.tests.support import ScriptedChat

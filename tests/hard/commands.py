@@ -40,7 +40,7 @@ from ragweave.corpora.ingest import run  # noqa: E402, F401
 from ragweave.corpora.ingest.readers import Readers  # noqa: E402
 from ragweave.corpora.ingest.stages import prepare  # noqa: E402
 from ragweave.corpora.settings import CorporaSettings  # noqa: E402
-from ragweave.corpora.store import repair, vectors  # noqa: E402, F401
+from ragweave.corpora.store import index_upkeep, repair, vectors  # noqa: E402, F401
 from ragweave.graphs import agent  # noqa: E402, F401
 from ragweave.models import embed  # noqa: E402
 from ragweave.tests.hard.boundary import KINDS, Boundary, step_clock  # noqa: E402
@@ -137,7 +137,7 @@ class Commands:
                 Path(path), source, words, *more
             )
         if how.get("many"):
-            vectors.INDEX_FROM = 1
+            index_upkeep.INDEX_FROM = 1
             vectors.Vectors.stays = True
         if self.clock:
             step_clock(self.clock)

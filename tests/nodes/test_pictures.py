@@ -14,8 +14,9 @@ from ragweave.app.api import astate
 from ragweave.components import look as pictures
 from ragweave.components.context import Context
 from ragweave.corpora.ingest.readers import Readers
-from ragweave.corpora.ingest.run import index, visual_search
+from ragweave.corpora.ingest.run import index
 from ragweave.corpora.ingest.stages import prepare
+from ragweave.corpora.store import visual_search
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.stores import stores
 from ragweave.models.chat import override

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from ragweave.corpora.settings import CorporaSettings
-from ragweave.corpora.store import blobs
-from ragweave.corpora.store import vectors as module
+from ragweave.corpora.store import blobs, index_upkeep
 from ragweave.corpora.store.blobs import entity_space, item_of, visual_space
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.chroma import digest_of
@@ -49,7 +48,7 @@ def vectors(catalog, home, request, monkeypatch):
     if request.param == "server":
         server = CorporaSettings(chroma_url=request.getfixturevalue("chroma_url"))
     if request.param != "exact":
-        monkeypatch.setattr(module, "INDEX_FROM", 1)
+        monkeypatch.setattr(index_upkeep, "INDEX_FROM", 1)
         monkeypatch.setattr(Vectors, "stays", True)
     found = Vectors(catalog, home, server)
     yield found

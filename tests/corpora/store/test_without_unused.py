@@ -28,8 +28,8 @@ def test_a_library_and_its_index_are_written_and_asked_without_them(home: Path, 
 import sys, chromadb
 from pathlib import Path
 from ragweave.app.cli import main
-from ragweave.corpora.store import vectors
-vectors.INDEX_FROM, vectors.Vectors.stays = 1, True
+from ragweave.corpora.store import index_upkeep, vectors
+index_upkeep.INDEX_FROM, vectors.Vectors.stays = 1, True
 assert main(["index", sys.argv[1]]) == 0 and main(["ask", "When was the harbour built?"]) == 0
 (folder,) = (Path(sys.argv[2]) / "libraries").glob("*/chroma")
 assert sum(c.count() for c in chromadb.PersistentClient(str(folder)).list_collections()) == 1

@@ -216,7 +216,7 @@ async def test_without_the_extra_a_film_is_named_and_its_transcript_is_indexed(
     path = film(seconds=4)
     path.with_suffix(".vtt").write_text(VTT)
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
-    monkeypatch.setattr("ragweave.corpora.ingest.run.installed", lambda: False)
+    monkeypatch.setattr("ragweave.corpora.ingest.run_stages.installed", lambda: False)
     report = await index([path.parent])
     [(failed, why)] = report.failed
     assert report.indexed == 1 and failed.endswith("film.mp4") and "ragweave[video]" in why
