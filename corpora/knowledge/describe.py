@@ -114,7 +114,10 @@ def _sample(texts: Sequence[str]) -> list[str]:
 
 
 def _store(connection: Connection, key: str, own: Sequence[Mention], text: str) -> None:
-    """Note the merged text with its first source; the other sources get an empty note, to remove it with them."""
+    """Note the merged text with its first source, and an empty note with each further source.
+
+    By these notes the text is removed with any of its sources.
+    """
     connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item == key))
     note = f"{_state(own)} {text}"
     for source in dict.fromkeys(m.source for m in own):
