@@ -94,7 +94,7 @@ def _finish(work: Work, clip: Sequence[tuple[float, Pixels]], number: int) -> li
         placed.append((round(at, 3), name))
     for name in _rough(placed):
         if work.ocr is not None and work.kept.get(f"read {work.ocr.name}", name) is None:
-            work.go_on()
+            work.raise_if_stopped()
             lines = [line.text for line in work.ocr.lines(np.ascontiguousarray(distinct[name]))]
             work.kept.put(f"read {work.ocr.name}", name, lines)
     work.kept.put(_stage(work), f"{work.sha256} {number}", {"frames": placed})
