@@ -1,6 +1,6 @@
 """Find other names of one entity: the acronym of its words, or an alias in parentheses after its name.
 
-VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). This is a fixed rule, not a model. A
+VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). This is a fixed rule, no model. A
 query with one name also finds the other; the graph keeps each name as it was written.
 """
 
@@ -176,7 +176,10 @@ def _named_by(short: str, said: set[str], known: Sequence[Known]) -> set[str]:
     if said.isdisjoint(meanings) and normal(short) not in said:
         return set()
     own_key = key_of(short)
-    own = [row for row in known if row[0] == own_key]
+    own = []
+    for row in known:
+        if row[0] == own_key:
+            own.append(row)
     own_types, full_types = _types(own), _types(full)
     if own_types and full_types and own_types.isdisjoint(full_types):
         return set()

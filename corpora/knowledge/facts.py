@@ -108,8 +108,8 @@ async def ask_all(
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:
     """Join the entities and relations of one chunk.
 
-    Equal names become one entity, and both ends of a relation become entities. Weights of one pair add up; the
-    first known type stays; different descriptions are joined.
+    Equal names become one entity, and both ends of a relation become entities. Weights of one pair add up;
+    the first known type stays; different descriptions are joined.
     """
     out = Facts()
     for entity in entities:

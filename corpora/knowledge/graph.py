@@ -1,4 +1,4 @@
-"""Hold the entity graph of a library in memory, to search, draw and export it; it is read once a generation."""
+"""Hold the entity graph of a library in memory, to search, draw and export it."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def entity_graph(catalog: Catalog, library: str) -> EntityGraph:
     """Return the graph of the present generation of a library; callers must not change it.
 
     A node is the digest of an entity with its most common `name` and `kind`, one `description` and its
-    `mentions`. An edge has `weight` and `description`. The graph itself has `joined`, which maps the digest of
-    a former name to the entity that it became, and `chunks`, the number of chunks.
+    `mentions`. An edge has `weight` and `description`. The graph itself has `joined`, which maps the digest
+    of a former name to the entity that it became, and `chunks`, the number of chunks.
 
     Raises:
         LibraryError: the catalog cannot be read, or the library was deleted.
@@ -108,7 +108,7 @@ def _read(connection: Connection) -> EntityGraph:
     for key, node in graph.nodes.items():
         own: list[Mention] = node["mentions"]
         node["name"] = _most_common(m.name for m in own)
-        node["kind"] = _most_common(m.kind for m in own if m.kind)
+        node["kind"] = _most_common(filter(None, (m.kind for m in own)))
         node["description"] = merged.get(key) or together(m.description for m in own)
     _add_edges(graph, connection)
     return graph
@@ -141,7 +141,7 @@ def _most_common(names: Iterable[str]) -> str:
 
 
 def _add_edges(graph: EntityGraph, connection: Connection) -> None:
-    """Add the relations between entities of a graph: weights of a pair add up, its first description stays."""
+    """Add the relations between entities; weights of a pair add up, and its first description stays."""
     columns = select(relations.c.head, relations.c.tail, relations.c.weight, relations.c.description)
     for head, tail, weight, text in connection.execute(columns.order_by(relations.c.n)):
         if head not in graph or tail not in graph:
@@ -173,13 +173,17 @@ def overview(graph: EntityGraph) -> list[list[GraphNode]]:
     core = sorted(graph, key=lambda key: (-degrees[key], key))[:_CORE]
     communities = nx.community.louvain_communities(graph.subgraph(core), weight="weight", seed=0)
     groups = []
+    rank = {key: n for n, key in enumerate(core)}
     for community in communities:
         if len(community) > 1:
-            groups.append([key for key in core if key in community])
+            groups.append(sorted(community, key=rank.__getitem__))
     groups.sort(key=len, reverse=True)
     out = []
     for group in groups[:GROUPS]:
-        out.append([_node(graph, key, weight=float(degrees[key])) for key in group[:NAMED]])
+        nodes = []
+        for key in group[:NAMED]:
+            nodes.append(_node(graph, key, weight=float(degrees[key])))
+        out.append(nodes)
     return out
 
 
@@ -217,7 +221,10 @@ def _layout(graph: EntityGraph, key: str, best: Sequence[str]) -> dict[str, tupl
     if ring:
         shells.append(list(ring))
     spots = nx.shell_layout(graph.subgraph([key, *best]), shells)
-    return {one: (round(float(x), 3), round(float(y), 3)) for one, (x, y) in spots.items()}
+    rounded = {}
+    for one, (x, y) in spots.items():
+        rounded[one] = (round(float(x), 3), round(float(y), 3))
+    return rounded
 
 
 def _items_by_count(own: Iterable[Mention]) -> list[str]:

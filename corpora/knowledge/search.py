@@ -1,8 +1,8 @@
 """Search the graph: match entities to the query, add their neighbours, and score the items that mention them.
 
-The score of an entity is part of the score of every chunk and item that mentions it. VideoRAG's published code
-sorts chunks by the neighbours that they share with an entity instead. It forgets how well the entity matched,
-so that chunks with many entities win for every query.
+The score of an entity is part of the score of every chunk and item that mentions it. VideoRAG's published
+code sorts chunks by the neighbours that they share with an entity instead. It forgets how well the entity
+matched, so that chunks with many entities win for every query.
 """
 
 from __future__ import annotations

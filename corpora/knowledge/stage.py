@@ -51,9 +51,9 @@ def catch_up(
 ) -> tuple[int, str]:
     """Extract entities from the chunks that are not in the graph yet; the caller holds the writer lock.
 
-    Each chunk is stored with its row in the ledger in one transaction, so a killed run repeats only the chunks
-    in flight. What removed or changed items said is removed. Then names are joined, homonyms separated, and
-    descriptions of one entity merged.
+    Each chunk is stored with its row in the ledger in one transaction, so a killed run repeats only the
+    chunks in flight. Rows of removed or changed items are removed. Then names are joined, homonyms separated,
+    and descriptions of one entity merged.
 
     Returns:
         The number of chunks read now, and a sentence about what could not be done, or "".
@@ -72,18 +72,21 @@ def catch_up(
     has_vectors = held.vectors.has(row.id, CORPUS, entity_space(row.encoder))
     if not stop.is_set() and (finished or not has_vectors):
         not_unified = unify(held, row, text_encoder, finished, extractor.same)
-    # A source is marked last: if a kill leaves it without its vectors, the next run completes it.
+    # Sources are marked last: if a kill leaves them without their vectors, the next run completes them.
     if not (stop.is_set() or reading.failed or not_unified):
-        with held.catalog.writing(row.id) as connection:
-            for source, digest in finished.items():
-                ledger.mark(connection, source, store.WHOLE, digest)
+        _mark_whole(held, row, finished)
     not_merged = ""
     if extractor.merge is not None and not stop.is_set():
         not_merged = describe(held, row, extractor.merge)
-    not_read = ""
-    if reading.failed:
-        not_read = f"{reading.failed} of {len(todo)} chunks were not read for entities: {reading.why}"
-    return reading.read, "; ".join(filter(None, (not_read, not_unified, not_merged)))
+    remarks = (reading.remark(len(todo)), not_unified, not_merged)
+    return reading.read, "; ".join(filter(None, remarks))
+
+
+def _mark_whole(held: Stores, row: LibraryRow, finished: Mapping[str, str]) -> None:
+    """Note that sources are completely in the graph, by their digests."""
+    with held.catalog.writing(row.id) as connection:
+        for source, digest in finished.items():
+            ledger.mark(connection, source, store.WHOLE, digest)
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str]]:
@@ -102,8 +105,10 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
         chunks = chunks_of(items)
         store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
         for chunk in chunks:
-            if extracted.get((source, chunk.id)) != params:
-                todo.append((chunk, {clip: texts[clip] for clip in chunk.clips}))
+            if extracted.get((source, chunk.id)) == params:
+                continue
+            own_texts = {clip: texts[clip] for clip in chunk.clips}
+            todo.append((chunk, own_texts))
     return todo, finished
 
 
@@ -126,6 +131,12 @@ class _Reading:
     failed: int = 0
     why: str = ""
     unreachable: int = 0
+
+    def remark(self, total: int) -> str:
+        """Return a sentence about the chunks that were not read, or ""."""
+        if not self.failed:
+            return ""
+        return f"{self.failed} of {total} chunks were not read for entities: {self.why}"
 
     async def ask(self, chunk: Chunk) -> Facts | None:
         """Return what a chunk says, or None if it was not read."""

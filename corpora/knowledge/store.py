@@ -19,7 +19,7 @@ from ragweave.corpora.store.schema import add, bump, items, mentions, relations,
 EXTRACT, WHOLE = "extract", "graph"
 """Stages in the ledger: one chunk of a source, and the source as a whole."""
 NAME = "name"
-"""Stage in the ledger: the digest of a name that is no longer its own entity, and the entity that it became."""
+"""Stage in the ledger: the digest of a name that is no longer its own entity, and the new entity."""
 
 
 @contextmanager
@@ -57,7 +57,10 @@ def marked(catalog: Catalog, library: str, stage: str) -> dict[tuple[str, str], 
     """Return the parameters under which a stage is done, by (source, item)."""
     query = select(stages.c.source, stages.c.item, stages.c.params_hash).where(stages.c.stage == stage)
     with catalog.reading(library) as connection:
-        return {(row[0], row[1]): row[2] for row in connection.execute(query)}
+        found = {}
+        for source, item, params in connection.execute(query):
+            found[source, item] = params
+        return found
 
 
 def contents(catalog: Catalog, library: str) -> dict[str, str]:

@@ -1,9 +1,9 @@
 """Join the names of one entity, and separate entities of one name, over all recordings.
 
-This is section 3.1.1 of VideoRAG. An entity is the digest of its name's normal form. If a chunk uses that name
-for another kind of thing, its mention gets another digest. If two names mean one thing, the mentions of one
-get the digest of the other, and the ledger notes for each of their sources which entity the name became. A
-mention keeps its own words, and is removed with its source.
+This is section 3.1.1 of VideoRAG. An entity is the digest of its name's normal form. If a chunk uses that
+name for another kind of thing, its mention gets another digest. If two names mean one thing, the mentions of
+one get the digest of the other, and the ledger notes for each of their sources which entity the name became.
+A mention keeps its own words, and is removed with its source.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _KINDS = {
     "country": "place",
     "event": "event",
 }
-"""Extracted types that separate homonyms; all others count as things, because models vary in how they type them."""
+"""Extracted types that separate homonyms; models vary in all other types, so these count as things."""
 _CLASSES = ("thing", *dict.fromkeys(_KINDS.values()))
 
 Pair = tuple[str, str]
@@ -70,11 +70,11 @@ def class_of(kind: str) -> str:
 def unify(
     held: Stores, row: LibraryRow, text_encoder: Encoder, sources: Iterable[str], same: Same | None
 ) -> str:
-    """Separate homonyms and join the names of new sources with those of all; the caller holds the writer lock.
+    """Separate homonyms and join the names of new sources with those of all sources.
 
-    Candidates are the pairs that the fixed rule joins, and the pairs whose names and descriptions have the
-    nearest vectors. A model decides about the latter. Entities of different kinds are never joined. Pairs that
-    an earlier run joined are joined again without a model.
+    The caller holds the writer lock. Candidates are the pairs that the fixed rule joins, and the pairs whose
+    names and descriptions have the nearest vectors. A model decides about the latter. Entities of different
+    kinds are never joined. Pairs that an earlier run joined are joined again without a model.
 
     Returns:
         A sentence about what could not be decided, or "".
@@ -88,7 +88,10 @@ def unify(
     alike = _candidates(graph, fresh, joined_before) + _candidates(graph, fresh, sure)
     near = _near(held, row, text_encoder, graph, fresh)
     decided = set(alike)
-    doubted = [pair for pair in _candidates(graph, fresh, [*unsure, *near]) if pair not in decided]
+    doubted = []
+    for pair in _candidates(graph, fresh, [*unsure, *near]):
+        if pair not in decided:
+            doubted.append(pair)
     why = ""
     if same is not None:
         confirmed, why = _confirmed(graph, same, doubted)
@@ -101,10 +104,12 @@ def unify(
 
 
 def _reset(held: Stores, row: LibraryRow, new: set[str]) -> list[Pair]:
-    """Forget the joined names of new sources and separate homonyms; return all pairs that were joined before."""
+    """Forget the joined names of new sources and separate homonyms; return the former joined pairs."""
     with changing(held.catalog, row.id) as connection:
         query = select(stages.c.item, stages.c.params_hash).where(stages.c.stage == NAME)
-        joined = [(key, entity) for key, entity in connection.execute(query)]
+        joined = []
+        for key, entity in connection.execute(query):
+            joined.append((key, entity))
         connection.execute(delete(stages).where(stages.c.stage == NAME, stages.c.source.in_(new)))
         _separate(connection)
     return joined
@@ -179,10 +184,15 @@ def _near(
     held: Stores, row: LibraryRow, text_encoder: Encoder, graph: EntityGraph, fresh: Collection[str]
 ) -> list[Pair]:
     """Return the pairs of a new entity and one with a near vector, the nearest first."""
-    new = [key for key in graph if key in fresh]
+    new = []
+    labels = []
+    for key in graph:
+        if key in fresh:
+            new.append(key)
+            labels.append(_label(graph, key))
     if not new:
         return []
-    vectors = text_encoder.texts([_label(graph, key) for key in new])
+    vectors = text_encoder.texts(labels)
     hits = held.vectors.query(row.id, CORPUS, entity_space(row.encoder), vectors, NEAREST + 1)
     near = []
     for one, found in zip(new, hits, strict=True):
@@ -194,7 +204,7 @@ def _near(
 
 
 def _confirmed(graph: EntityGraph, same: Same, pairs: Sequence[Pair]) -> tuple[list[Pair], str]:
-    """Return the pairs that a model takes for one entity, and a sentence about the pairs it did not compare."""
+    """Return the pairs that a model takes for one entity, and a sentence about pairs left undecided."""
 
     async def ask(part: Sequence[Pair]) -> set[int]:
         return await same([(_label(graph, one), _label(graph, other)) for one, other in part])
@@ -253,11 +263,11 @@ def _move(connection: Connection, old: str, entity: str) -> None:
 
 
 def _relate(connection: Connection, moved: Mapping[str, str], *where: ColumnElement[bool]) -> None:
-    """Give relations the new digests of their two ends, in order; remove a relation of an entity to itself."""
+    """Give relations the new digests of their ends, in order; remove relations of an entity to itself."""
     ends = relations.c.head.in_(moved) | relations.c.tail.in_(moved)
     query = select(relations.c.n, relations.c.head, relations.c.tail).where(ends, *where)
     for n, *pair in connection.execute(query):
-        head, tail = sorted(moved.get(end, end) for end in pair)
+        head, tail = sorted([moved.get(pair[0], pair[0]), moved.get(pair[1], pair[1])])
         this = relations.c.n == n
         if head == tail:
             connection.execute(delete(relations).where(this))

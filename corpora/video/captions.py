@@ -96,11 +96,18 @@ class _Run:
 def _request(recording: Recording, span: tuple[float, float]) -> _Request:
     """Return the request for the caption of a clip."""
     start, end = span
-    names = dict.fromkeys(f.image for f in recording.frames if start <= f.time < end)
-    said = " ".join(c.text for c in recording.cues if start <= c.start < end)
+    images: dict[str, None] = {}
+    for frame in recording.frames:
+        if start <= frame.time < end:
+            images[frame.image] = None
+    cues = []
+    for cue in recording.cues:
+        if start <= cue.start < end:
+            cues.append(cue.text)
+    said = " ".join(cues)
     shown = "\n".join(s.text for s in recording.shown_in(span))
     lines = []
     for name, text in (("Recording", recording.title), ("Said", said), ("On the screen", shown)):
         if text:
             lines.append(f"{name}: {text}")
-    return _Request(spread(list(names), ROUGH), clip("\n".join(lines), CONTEXT))
+    return _Request(spread(list(images), ROUGH), clip("\n".join(lines), CONTEXT))

@@ -21,7 +21,7 @@ from ragweave.corpora.types import Item
 
 
 class _Chunks(NamedTuple):
-    """Chunks of a library, the vectors of their parts, shape (n, dim), and the number of each part's chunk."""
+    """Chunks of a library, vectors of their parts, shape (n, dim), and the number of each part's chunk."""
 
     chunks: list[Chunk]
     rows: Matrix
@@ -71,8 +71,11 @@ def _best_chunks(
 def _embedded(library: Library) -> _Chunks:
     """Return the chunks of all recordings of a library with their vectors."""
     catalog = library.held.catalog
+    sources: dict[str, None] = {}
+    for recording in catalog.recordings(library.id):
+        sources[recording.source] = None
     items: list[Item] = []
-    for source in dict.fromkeys(r.source for r in catalog.recordings(library.id)):
+    for source in sources:
         items += catalog.items_of(library.id, source, CORPUS)
     chunks = chunks_of(items)
     texts = []

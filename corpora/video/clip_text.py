@@ -69,10 +69,14 @@ def _cues_in(cues: Sequence[Cue], span: tuple[float, float], last: bool) -> list
 
 def _confidence(said: Sequence[Cue]) -> dict[str, object]:
     """Return the mean confidence of utterances and, if one is uncertain, the confidence of each in order."""
-    values = [c.confidence for c in said]
+    values = []
+    rounded = []
+    for cue in said:
+        values.append(cue.confidence)
+        rounded.append(round(cue.confidence, 3))
     out: dict[str, object] = {"confidence": round(sum(values) / len(values), 3)}
     if min(values) < 1:
-        out["sure"] = [round(value, 3) for value in values]
+        out["sure"] = rounded
     return out
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.video.json_transcript import is_json_transcript, is_jsonl_transcript, read_json
-from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.corpora.video.recording import Cue, Recording, last_end
 from ragweave.corpora.video.sidecars import SUBTITLES
 from ragweave.corpora.video.subtitles import ARROW, STAMP, read_cues
 from ragweave.corpora.video.subtitles import timed_cues as timed_cues
@@ -18,7 +18,7 @@ from ragweave.corpora.video.title import titled
 from ragweave.models.errors import SourceError
 
 _SRT = re.compile(rf"\s*(?:\d+[ \t]*\n)?[ \t]*{STAMP}[ \t]*-->[ \t]*{STAMP}(?:[ \t]+\w+:\S+)*[ \t]*(?:\n|\Z)")
-"""A first cue. Only settings may follow its times; with other words after them, it is a list of appointments."""
+"""A first cue. Only settings may follow its times; a list of appointments has words after them."""
 _CUE = re.compile(rf"^[ \t]*{STAMP}[ \t]*{ARROW}[ \t]*{STAMP}", re.M)
 _LINES = (".jsonl", ".ndjson")
 _NAMED = 10
@@ -94,5 +94,4 @@ def _unix_lines(text: str) -> str:
 
 def _recording(title: str, cues: Sequence[Cue]) -> Recording:
     language = guess_language(" ".join(c.text for c in cues[:_SAMPLE_CUES]))
-    duration = max((c.end for c in cues), default=0.0)
-    return Recording(title, duration, tuple(cues), "transcript", language=language)
+    return Recording(title, last_end(cues), tuple(cues), "transcript", language=language)

@@ -1,6 +1,6 @@
 """Make clips, films and contact sheets of recordings with moviepy, in a process of its own with limits.
 
-That process knows ffmpeg only through `guard.py`, which opens the files that were examined here and no others.
+That process reaches ffmpeg only through `guard.py`, which opens no other files than those examined here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _RATE = 25
 _HIGHEST_RATE = 60
 
 Facts = dict[str, Any]
-"""How the guard may open a recording: `demuxer`, `duration`, `picture` and `sound` streams, `size`, `rate`."""
+"""How the guard may open a recording: `demuxer`, `duration`, `picture` and `sound` stream, `size`, `rate`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ def _add_moment(moments: list[CitedMoment], new: CitedMoment) -> None:
     if not touched:
         moments.append(new)
         return
-    joined = [new, *(moments[n] for n in touched)]
-    start = min(m.start for m in joined)
-    end = max(m.end for m in joined)
+    start, end = new.start, new.end
     for n in reversed(touched):
-        del moments[n]
+        moment = moments.pop(n)
+        start = min(start, moment.start)
+        end = max(end, moment.end)
     moments.insert(touched[0], replace(new, start=start, end=end))
 
 
@@ -147,7 +147,10 @@ def make_film(moments: Sequence[CitedMoment], to: Path) -> tuple[float, list[str
         raise InputError("No recording is cited, so that there is nothing to film", "ask about a recording")
     ready(to, ".mp4")
     recordings, notes = _open_all([m.path for m in moments])
-    able = [m for m in moments if str(m.path) in recordings]
+    able = []
+    for moment in moments:
+        if str(moment.path) in recordings:
+            able.append(moment)
     if len(able) > MOMENTS:
         notes.append(f"the film has the first {MOMENTS} of {len(able)} moments")
     shortened = []
@@ -184,7 +187,7 @@ def _open_all(paths: Iterable[Path]) -> tuple[dict[str, Facts], list[str]]:
 
 
 def make_sheet(path: Path, seconds: Sequence[float], to: Path) -> None:
-    """Write the pictures of a recording at these seconds next to each other, with their times, as PNG or JPEG.
+    """Write the pictures of a recording at these seconds, with their times, on one sheet as PNG or JPEG.
 
     Raises:
         InputError: the file exists, or cannot be written.
@@ -246,9 +249,7 @@ def _make(
 ) -> float:
     """Write a film or sheet completely or not at all, and return its seconds."""
     within = [_within(m, recordings[str(m.path)]) for m in moments]
-    for path, facts in recordings.items():
-        if not facts["duration"]:
-            facts["duration"] = max(m["end"] for m in within if m["path"] == path)
+    _complete_durations(recordings, within)
     part = to.with_name(f".{os.getpid()}.{to.name}")
     try:
         part.touch()
@@ -265,6 +266,15 @@ def _make(
         with suppress(OSError):
             part.unlink(missing_ok=True)
     return float(json.loads(reply)["seconds"])
+
+
+def _complete_durations(recordings: dict[str, Facts], within: Sequence[dict[str, Any]]) -> None:
+    """Set unknown durations to the end of the last moment."""
+    unknown = {path for path, facts in recordings.items() if not facts["duration"]}
+    for moment in within:
+        path = moment["path"]
+        if path in unknown:
+            recordings[path]["duration"] = max(recordings[path]["duration"], moment["end"])
 
 
 def _within(moment: CitedMoment, facts: Facts) -> dict[str, Any]:
@@ -288,7 +298,7 @@ def _within(moment: CitedMoment, facts: Facts) -> dict[str, Any]:
 
 @contextmanager
 def _job(part: Path, recordings: dict[str, Facts], task: dict[str, Any]) -> Iterator[Path]:
-    """Create the folder of a job: its task, the files it may open, and a script that runs the guard as ffmpeg."""
+    """Create the folder of a job: its task, the files it may open, and a script that runs the guard."""
     with tempfile.TemporaryDirectory(prefix="ragweave-film-") as folder:
         job, script = Path(folder, "job.json"), Path(folder, "ffmpeg")
         sound = str(Path(folder, "sound.m4a"))

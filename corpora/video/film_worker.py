@@ -1,7 +1,7 @@
-"""Cut and join recordings in a process: `python -m ragweave.corpora.video.film_worker JOB`, with the guard as ffmpeg.
+"""Cut and join recordings in a process: `python -m ragweave.corpora.video.film_worker JOB`.
 
-It prints dots as it works and, on the last line, the seconds of what it wrote. If the program that started it
-ends, it ends as well and removes its unfinished files.
+It uses the guard as ffmpeg. It prints dots as it works and, on the last line, the seconds of what it wrote.
+If the program that started it ends, it ends as well and removes its unfinished files.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def card(lines: Sequence[str], size: tuple[int, int]) -> NDArray[np.uint8]:
     width, height = size
     image = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(image)
-    sizes = [height // (12 if n == 0 else 22) for n in range(len(lines))]
+    first, other = height // 12, height // 22
+    sizes = [first, *[other] * (len(lines) - 1)]
     top = (height - _LINE_HEIGHT * sum(sizes)) / 2
     for n, (text, points) in enumerate(zip(lines, sizes, strict=True)):
         font = ImageFont.load_default(points)

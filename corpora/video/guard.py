@@ -111,7 +111,8 @@ def _picture(recording: Mapping[str, Any], start: str) -> list[str]:
     filters = (
         f"fps={recording['rate']}:start_time={start},"
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
-        f"scale={width}:{height}:force_original_aspect_ratio=decrease,pad={width}:{height}:(ow-iw)/2:(oh-ih)/2"
+        f"scale={width}:{height}:force_original_aspect_ratio=decrease,"
+        f"pad={width}:{height}:(ow-iw)/2:(oh-ih)/2"
     )
     return [
         *("-map", f"0:{recording['picture']}", "-an", "-ss", start, "-vf", filters),

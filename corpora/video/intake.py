@@ -194,10 +194,9 @@ class Intake:
                 listening=self._listening,
             )
             recording, warnings = self._perceived(file, work, subtitles)
-            kept.give_frames([f.image for f in recording.frames], media)
+            frames = _give_frames(recording, kept, file.source, media)
         finally:
             kept.close()
-        frames = tuple(Frame(f.time, f"{file.source}/{f.image}") for f in recording.frames)
         return replace(recording, frames=frames, date=_date(container)), warnings
 
     def _perceived(self, file: File, work: Work, subtitles: _Subtitles) -> tuple[Recording, list[str]]:
@@ -243,7 +242,7 @@ class Intake:
         return self._asr_error is None and (folder / _UNHEARD).exists()
 
     def stored(self, file: File) -> None:
-        """Note that the library now holds a recording as it was read; before, its captions may be missing there."""
+        """Note that the library now holds a recording as it was read, with all captions that were found."""
         if file.source in self._fully_captioned:
             marker = folder_of(self.settings.home, self.library, file.sha256) / _INCOMPLETE
             with suppress(OSError):  # The next run then reads the recording again.
@@ -265,6 +264,17 @@ class Intake:
             return recording, [missing]
         self._fully_captioned.add(source)
         return recording, []
+
+
+def _give_frames(recording: Recording, kept: Perceived, source: str, media: Path) -> tuple[Frame, ...]:
+    """Put the frames of a recording into the folder of its source; return them with their new names."""
+    names = []
+    frames = []
+    for frame in recording.frames:
+        names.append(frame.image)
+        frames.append(Frame(frame.time, f"{source}/{frame.image}"))
+    kept.give_frames(names, media)
+    return tuple(frames)
 
 
 def _mark(file: Path, wanted: bool) -> None:

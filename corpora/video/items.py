@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from ragweave.corpora.types import SURE, Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.clip_text import clip_text
-from ragweave.corpora.video.recording import Cue, Frame, Recording
+from ragweave.corpora.video.recording import Cue, Frame, Recording, last_end
 from ragweave.corpora.video.summary import summary
 from ragweave.corpora.video.utterances import utterances
 
@@ -74,12 +74,12 @@ def _clip_item(
     start, end = span
     recording = origin.recording
     text, places, meta = clip_text(recording, n, span, last=last)
-    chapters = [c for c in recording.chapters if c[0] < end and c[1] > start and c[2]]
+    chapters = _chapters_in(recording, span)
     heading: tuple[str, ...] = ()
     if chapters:
         # A search for any chapter of a clip finds the clip. `meta` says which sentence belongs to which.
-        titles = dict.fromkeys(title for _, _, title in chapters)
-        heading = (" / ".join(titles),)
+        titles = [title for _, _, title in chapters]
+        heading = (" / ".join(dict.fromkeys(titles)),)
     if chapters and not _covered_by_one(chapters, span):
         meta["chapters"] = _rounded(chapters)
     frames = [f for f in recording.frames if start <= f.time < end]
@@ -88,6 +88,17 @@ def _clip_item(
     if frames:
         meta["frames"] = [[round(f.time, 3), f.image] for f in frames]
     return _item(origin, _Draft("clip", ordinal, span, text, places, frames, ROUGH, heading, meta))
+
+
+def _chapters_in(recording: Recording, span: tuple[float, float]) -> list[Chapter]:
+    """Return the chapters with a title that overlap a stretch of time."""
+    start, end = span
+    found = []
+    for chapter in recording.chapters:
+        chapter_start, chapter_end, title = chapter
+        if title and chapter_start < end and chapter_end > start:
+            found.append(chapter)
+    return found
 
 
 def _covered_by_one(chapters: Sequence[Chapter], span: tuple[float, float]) -> bool:
@@ -127,10 +138,18 @@ def _confidence_by_span(text: str, places: Sequence[Span], uncertain: Sequence[C
     for place in places:
         lowest = mean
         if place.time:
-            sentence = text[place.start : place.end]
-            lowest = min((c.confidence for c in uncertain if sentence in c.text), default=1.0)
+            lowest = _lowest_confidence(text[place.start : place.end], uncertain)
         out.append(round(lowest, 3))
     return out
+
+
+def _lowest_confidence(sentence: str, uncertain: Sequence[Cue]) -> float:
+    """Return the lowest confidence of the utterances that contain a sentence, 1 if there is none."""
+    lowest = 1.0
+    for cue in uncertain:
+        if sentence in cue.text:
+            lowest = min(lowest, cue.confidence)
+    return lowest
 
 
 def _rounded(chapters: Sequence[Chapter]) -> list[list[object]]:
@@ -175,7 +194,7 @@ def spans_of(recording: Recording) -> list[tuple[float, float]]:
     If the recording has no pictures and no text on the screen, only clips with speech count.
     """
     said = utterances(recording.cues)
-    duration = max([recording.duration, *(c.end for c in said)])
+    duration = max(recording.duration, last_end(said))
     starts = [c.start for c in said]
     spans = cut(duration, CLIP_SECONDS, starts)
     if not said or recording.frames or recording.shown:

@@ -1,4 +1,4 @@
-"""Read transcripts in JSON or JSON Lines: rows with a text, mostly with times, of one or several recordings."""
+"""Read transcripts in JSON or JSON Lines: rows of text, most with a time, of one or more recordings."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def is_jsonl_transcript(head: str) -> bool:
         return False  # A few rows of something else have a time.
     if not _has_start(rows) or not _in_order(rows):
         return False
-    words = sum(len(row.text.split()) for row in rows)
-    return words >= 2 * len(rows)
+    text = " ".join(row.text for row in rows)
+    return len(text.split()) >= 2 * len(rows)
 
 
 def _timed_values(values: Sequence[Any]) -> int:
@@ -102,7 +102,7 @@ def _in_order(rows: Sequence[_Row]) -> bool:
 
 
 def read_json(text: str, stem: str) -> tuple[list[tuple[str, list[Cue]]], list[int]]:
-    """Return (name, cues) of each recording in JSON or JSON Lines, and the numbers of lines that are not JSON.
+    """Return (name, cues) of each recording, and the numbers of lines that are not JSON.
 
     Args:
         text: content of the file.
@@ -241,7 +241,15 @@ def _words_per_second(rows: Sequence[_Row], starts: Sequence[float], stated: Seq
     duration = starts[last] - starts[first]
     if duration <= 0:
         return WORDS_PER_SECOND
-    return sum(row.length for row in rows[first:last]) / duration
+    return _length(rows[first:last]) / duration
+
+
+def _length(rows: Sequence[_Row]) -> int:
+    """Return the number of words in rows."""
+    total = 0
+    for row in rows:
+        total += row.length
+    return total
 
 
 def _spread(rows: Sequence[_Row], starts: list[float], left: int, right: int, pace: float) -> None:
@@ -255,7 +263,7 @@ def _spread(rows: Sequence[_Row], starts: list[float], left: int, right: int, pa
         pace: words per second.
     """
     part = range(max(left, 0), right)
-    words = sum(rows[n].length for n in part)
+    words = _length(rows[part.start : part.stop])
     begin = starts[left] if left >= 0 else 0.0
     until = starts[right] if right < len(rows) else begin + words / pace
     duration = max(until, begin) - begin

@@ -1,4 +1,4 @@
-"""See a recording: take frames at a fixed interval, keep those that differ, and read the text on some of them.
+"""See a recording: take frames at a fixed interval, keep those that differ, and read text on some.
 
 It goes clip by clip, and keeps each clip as soon as it is complete.
 """
@@ -156,11 +156,12 @@ def _read_text(work: Work, reader: Ocr, name: str, pixels: Pixels) -> None:
 
 def _to_read(clip: _ClipFrames) -> list[str]:
     """Return the pictures of a clip to read, in order: still ones first, because text stays on the screen."""
-    counts = Counter(name for _, name in clip)
-    still = spread([name for name, count in counts.items() if count > 1], ROUGH)
+    names = [name for _, name in clip]
+    counts = Counter(names)
+    repeated = [name for name in counts if counts[name] > 1]
+    still = spread(repeated, ROUGH)
     moving = spread([name for name in counts if name not in still], ROUGH - len(still))
-    chosen = {*still, *moving}
-    return [name for name in counts if name in chosen]
+    return sorted({*still, *moving}, key=names.index)
 
 
 def _shown(work: Work, clips: Sequence[_ClipFrames]) -> tuple[Shown, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,7 +12,7 @@ from ragweave.corpora.video.job import JobStopped, Work
 from ragweave.corpora.video.listen import Listened, lasts, listen
 from ragweave.corpora.video.look import RecordingSeen, look
 from ragweave.corpora.video.perceived import Later
-from ragweave.corpora.video.recording import Cue, Recording
+from ragweave.corpora.video.recording import Cue, Recording, last_end
 from ragweave.models.errors import SourceError
 from ragweave.models.text import clock
 
@@ -41,7 +42,7 @@ def perceive(work: Work) -> tuple[Recording, list[str]]:
         texts = [s.text for s in seen.shown]
     recording = Recording(
         title=work.title,
-        duration=decoded or max((c.end for c in cues), default=0.0),
+        duration=decoded or last_end(cues),
         cues=cues,
         speech=heard.speech,
         heard_by=heard.by,
@@ -88,12 +89,12 @@ def _both_passes(work: Work) -> tuple[RecordingSeen, Listened, dict[str, BaseExc
 
 def _raise_fatal(work: Work, errors: Sequence[BaseException]) -> None:
     """Raise an error that ends the job; if one of two streams cannot be decoded, the other is enough."""
-    broken = [e for e in errors if isinstance(e, Later) or not isinstance(e, SourceError)]
-    for error in broken:
+    for error in errors:
         if isinstance(error, JobStopped):
             raise error
-    if broken:
-        raise broken[0]
+    for error in errors:
+        if isinstance(error, Later) or not isinstance(error, SourceError):
+            raise error
     both_streams = work.container.picture() and work.container.sound()
     if len(errors) == 2 or (errors and not both_streams):
         raise errors[0]
@@ -122,10 +123,10 @@ def _stream_remarks(work: Work, heard: Listened) -> list[str]:
     container = work.container
     remarks = []
     picture, sound = container.picture(), container.sound()
-    pictures = sum(s.kind == "Video" for s in container.streams)
+    kinds = Counter(s.kind for s in container.streams)
+    pictures, tracks = kinds["Video"], kinds["Audio"]
     if picture is not None and pictures > 1:
         remarks.append(f"it has {pictures} pictures; number {picture.index} was looked at")
-    tracks = sum(s.kind == "Audio" for s in container.streams)
     # With subtitles, no sound track was heard.
     if sound is not None and tracks > 1 and heard.speech != "subtitles":
         remarks.append(f"it has {tracks} sound tracks; number {sound.index} was heard")
@@ -138,8 +139,8 @@ def _stream_remarks(work: Work, heard: Listened) -> list[str]:
 def fitting(cues: Sequence[Cue], duration: float) -> tuple[tuple[Cue, ...], list[str]]:
     """Return the cues that lie within a recording, and a remark if others do not.
 
-    Cues that begin after the end are left out, because no picture or sound belongs to them. The last words may
-    be a little late. If the duration is 0, all cues stay.
+    Cues that begin after the end are left out, because no picture or sound belongs to them. The last words
+    may be a little late. If the duration is 0, all cues stay.
     """
     if not duration:
         return tuple(cues), []
@@ -150,7 +151,7 @@ def fitting(cues: Sequence[Cue], duration: float) -> tuple[tuple[Cue, ...], list
     late = len(cues) - len(within)
     if not late:
         return tuple(within), []
-    last = clock(max(c.end for c in cues))
+    last = clock(last_end(cues))
     remark = (
         f"the subtitles run to {last}, past the end of the recording at {clock(duration)}, and do not fit it:"
         f" {late} of {len(cues)} were left out"
@@ -166,9 +167,8 @@ def _decoded(work: Work, seen: RecordingSeen, heard: Listened) -> float:
     decoded = max(seen.duration, heard.duration)
     if heard.duration:
         return decoded
-    last = max((c.end for c in heard.cues), default=0.0)
     too_short = 0 < decoded and _falls_short(work, decoded)
-    if last > decoded or too_short:
+    if last_end(heard.cues) > decoded or too_short:
         decoded = max(decoded, lasts(work))
     return decoded
 

@@ -40,7 +40,7 @@ class Perceived:
             self._database = _opened(folder / STAGES)
 
     def begin(self, path: str) -> None:
-        """Note the path of the recording: the outcomes of a stopped run are kept as long as the file exists."""
+        """Note the path of the recording: a stopped run's outcomes are kept as long as that file exists."""
         with _disk_errors():
             begin(self.folder, path)
 

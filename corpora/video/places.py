@@ -54,11 +54,15 @@ def names_of(title: str) -> list[str]:
         numbered = _NUMBERED.match(name)
         if numbered:
             names.append(numbered[1])
-    return [name for name in dict.fromkeys(names) if len(name) >= _SHORTEST_NAME]
+    out = []
+    for name in dict.fromkeys(names):
+        if len(name) >= _SHORTEST_NAME:
+            out.append(name)
+    return out
 
 
 def named_in(question: str, titles: Iterable[str]) -> list[str]:
-    """Return the titles of the recordings that a question names word for word; none if it names all of them."""
+    """Return the titles of recordings that a question names word for word; none if it names all."""
     known = list(dict.fromkeys(titles))
     folded = fold(question)
     found = [title for title in known if _is_named(title, folded)]

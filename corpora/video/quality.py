@@ -17,14 +17,14 @@ def understood(recording: Recording, path: str) -> str:
     if not recording.cues:
         return f"no speech was understood, {screen or 'and nothing was read on its screen'}"
     if recording.speech in ("subtitles", "transcript"):
-        return _joined(f"what is said is taken from its {recording.speech}", screen)
+        return _joined(f"its words are taken from its {recording.speech}", screen)
     sure = _mean_confidence(recording)
     heard = _joined(f"heard by {recording.speech}, which was {sure:.0%} sure of its words", screen)
     if sure >= SURE:
         return heard
     return (
-        f"{heard}; what was heard is searched and quoted as heard, perhaps wrongly: a subtitle file next to it "
-        f"({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup speech`) would improve that"
+        f"{heard}; what was heard is searched and quoted as heard, perhaps wrongly: a subtitle file next to"
+        f" it ({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup speech`) would improve it"
     )
 
 
@@ -35,8 +35,8 @@ def _joined(speech: str, screen: str) -> str:
 def _mean_confidence(recording: Recording) -> float:
     """Return the mean confidence of the characters of all utterances."""
     characters = 0
-    total = 0.0
+    weighted = []
     for cue in recording.cues:
         characters += len(cue.text)
-        total += cue.confidence * len(cue.text)
-    return total / (characters or 1)
+        weighted.append(cue.confidence * len(cue.text))
+    return sum(weighted) / (characters or 1)

@@ -1,4 +1,4 @@
-"""Find the subtitle files of a recording: same folder, same name, perhaps a language tag before the suffix."""
+"""Find the subtitle files of a recording: same folder, same name, perhaps with a language tag."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FURTHER = 2
 _TAG = re.compile(r"[a-z]{2,8}(?:[-_][a-z0-9]{2,8})*(?:\.[a-z]{2,8})?", re.I)
 """`zh`, `zh-CN`, `pt-BR`, `eng`, `forced`, `en.forced`."""
 _PARTIAL = re.compile(r"\b(?:forced|signs|songs)\b", re.I)
-"""Tags of subtitles that leave out what is said in the language of the film."""
+"""Tags of subtitles that leave out speech in the language of the film."""
 _LANGUAGES = (
     "en eng|de ger deu|fr fre fra|es spa|it ita|pt por|nl dut nld|ja jpn|ko kor|zh chi zho chs cht|ru"
     " rus|pl pol|sv swe|da dan|no nor|fi fin|cs cze ces|tr tur|ar ara|el gre ell"

@@ -113,7 +113,10 @@ def described(log: str) -> Container:
     parser = _LogParser()
     for line in log.split("\n"):
         parser.read(line)
-    chapters = [c for c in parser.chapters if c[1] > c[0]]
+    chapters = []
+    for start, end, title in parser.chapters:
+        if end > start:
+            chapters.append((start, end, title))
     guessed = "Estimating duration from bitrate" in log
     return Container(parser.duration, tuple(parser.streams), tuple(chapters), parser.tags, guessed)
 

@@ -51,7 +51,14 @@ class _Written:
 def read_cues(text: str) -> tuple[tuple[Cue, ...], tuple[str, ...]]:
     """Return the cues of a WebVTT or SubRip text in order of time, and warnings about what was malformed."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    written = [w for w in _written(text) if "".join(w.body).strip()]
+    written = []
+    unplaced = 0
+    for block in _written(text):
+        if not "".join(block.body).strip():
+            continue
+        written.append(block)
+        if block.start is None or block.end is None:
+            unplaced += 1
     placed, cut = _placed(written)
     cues = []
     for start, end, body in placed:
@@ -60,7 +67,6 @@ def read_cues(text: str) -> tuple[tuple[Cue, ...], tuple[str, ...]]:
             if cue.text:
                 cues.append(cue)
     cues.sort(key=lambda c: (c.start, c.end))
-    unplaced = sum(w.start is None or w.end is None for w in written)
     return _without_repeats(cues), tuple(_warnings(unplaced, cut))
 
 
@@ -207,7 +213,7 @@ def _cue(start: float, end: float, body: Sequence[str]) -> Cue:
 
 
 def _without_repeats(cues: Sequence[Cue]) -> tuple[Cue, ...]:
-    """Remove repeated lines of captions that scroll: live captions repeat the last lines of the cue before."""
+    """Remove repeated lines: live captions scroll and repeat the last lines of the cue before."""
     out: list[Cue] = []
     before: list[str] = []
     for cue in cues:

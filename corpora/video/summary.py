@@ -56,14 +56,17 @@ def summary(recording: Recording) -> tuple[str, tuple[Span, ...]]:
 
 
 def _all_text(recording: Recording) -> str:
-    """Return everything that is said and shown, one paragraph each."""
-    paragraphs = [c.text for c in recording.cues]
-    paragraphs += [s.text for s in recording.shown]
+    """Return all speech and all text on the screen, one paragraph each."""
+    paragraphs = []
+    for cue in recording.cues:
+        paragraphs.append(cue.text)
+    for shown in recording.shown:
+        paragraphs.append(shown.text)
     return "\n\n".join(paragraphs)
 
 
 def telling(recording: Recording) -> list[tuple[float, float, str]]:
-    """Return (start, end, sentence) of the most informative sentences, one for each stretch of time, in order.
+    """Return (start, end, sentence) of the most informative sentence in each stretch of time, in order.
 
     The weight of a sentence is the frequency of its words in the whole recording, divided by the square root
     of its length. So it fits the topic of the recording and is neither too short nor too long.
@@ -74,21 +77,25 @@ def telling(recording: Recording) -> list[tuple[float, float, str]]:
     fewest, most = _SENTENCES
     wanted = int(min(max(recording.duration / _SECONDS_PER_SENTENCE, fewest), most))
     starts = [start for start, _, _ in candidates]
-    # The number of the first candidate of each stretch of time.
-    opens = [bisect_left(starts, recording.duration * n / wanted) for n in range(wanted)]
+    opens = []  # The number of the first candidate of each stretch of time.
+    for n in range(wanted):
+        opens.append(bisect_left(starts, recording.duration * n / wanted))
     end = bisect_left(starts, recording.duration)
     chosen = most_telling([text for _, _, text in candidates[:end]], opens)
     return [candidates[n] for n in chosen]
 
 
 def _candidates(recording: Recording) -> list[tuple[float, float, str]]:
-    """Return (start, end, sentence) of what is said and shown, of a suitable length, in order of time."""
+    """Return (start, end, sentence) of all sentences and texts of a suitable length, in order of time."""
     rows = []
     for cue in _sentence_cues(recording.cues):
-        rows.append((cue.start, cue.end, cue.text))
+        if _has_suitable_length(cue.text):
+            rows.append((cue.start, cue.end, cue.text))
     for shown in recording.shown:
-        rows.append((shown.start, shown.end, " ".join(shown.text.split())))
-    return sorted(row for row in rows if _has_suitable_length(row[2]))
+        text = " ".join(shown.text.split())
+        if _has_suitable_length(text):
+            rows.append((shown.start, shown.end, text))
+    return sorted(rows)
 
 
 def _has_suitable_length(text: str) -> bool:
@@ -137,11 +144,11 @@ def _weight(sentence: str, frequency: Counter[str], used: set[str]) -> float:
     terms = content_terms(sentence)
     if not terms:
         return 0.0
-    total = 0.0
+    weights = []
     for term in terms:
         if term not in used and frequency[term] > 1:
-            total += math.log(frequency[term])
-    return total / math.sqrt(len(terms))
+            weights.append(math.log(frequency[term]))
+    return sum(weights) / math.sqrt(len(terms))
 
 
 def _sentence_cues(cues: Sequence[Cue]) -> list[Cue]:

@@ -57,7 +57,10 @@ def first_slide(recording: Recording) -> str:
 
     It is "" if the first text disappears soon, or if the recording is no talk with slides.
     """
-    first = [s for s in recording.shown if s.start <= BEGINS and s.end - s.start >= STANDS]
+    first = []
+    for shown in recording.shown:
+        if shown.start <= BEGINS and shown.end - shown.start >= STANDS:
+            first.append(shown)
     if not first or _covered(recording.shown) < DECK * recording.duration:
         return ""
     lines: list[str] = []
@@ -93,9 +96,9 @@ def _is_readable(text: str) -> bool:
 
 def _covered(shown: Sequence[Shown]) -> float:
     """Return for how many seconds at least two words were on the screen."""
-    texts = [s for s in shown if len(s.text.split()) > 1]
     total = end = 0.0
-    for s in sorted(texts, key=lambda s: s.start):
-        total += max(0.0, s.end - max(s.start, end))
-        end = max(end, s.end)
+    for text in sorted(shown, key=lambda s: s.start):
+        if len(text.text.split()) > 1:
+            total += max(0.0, text.end - max(text.start, end))
+            end = max(end, text.end)
     return total

@@ -57,7 +57,7 @@ def _part(cue: Cue, start: int, end: int) -> Cue:
 
 
 def _part_bounds(cue: Cue) -> list[tuple[int, int]]:
-    """Return [start, end) of each sentence of an utterance; a sentence that lasts too long is split at a space."""
+    """Return [start, end) of each sentence of an utterance, or of its parts if it lasts too long."""
     characters_per_second = len(cue.text) / max(cue.end - cue.start, 1e-6)
     most = max(_SHORTEST_PART, int(characters_per_second * LONGEST_UTTERANCE))
     out = []
@@ -74,7 +74,7 @@ def _part_bounds(cue: Cue) -> list[tuple[int, int]]:
 
 
 def _time_of(cue: Cue, start: int, end: int) -> tuple[float, float]:
-    """Return the seconds of text[start:end]: from the times of its words, else in proportion to its length."""
+    """Return the seconds of text[start:end], from its words' times or else in proportion to its length."""
     if cue.words and len(cue.words) == len(cue.text.split()):
         before = len(cue.text[:start].split())
         count = len(cue.text[start:end].split())
