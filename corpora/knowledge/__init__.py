@@ -1,1 +1,1 @@
-"""The knowledge graph over recordings: names and phrases, what is said about them, and what stands together."""
+"""Build and search the knowledge graph over recordings: entities, their descriptions and relations."""

@@ -1,7 +1,7 @@
-"""Other names of one entity: the acronym of its capitals, and the alias that stands in parentheses after it.
+"""Find other names of one entity: the acronym of its words, or an alias in parentheses after its name.
 
-VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). A stated rule, not a model: whoever
-asks by one name is led to the other as well, while the graph keeps each as it was said.
+VideoRAG's own example is “ViT” and “Vision Transformer” (section 3.1). This is a fixed rule, no model. A
+query with one name also finds the other; the graph keeps each name as it was written.
 """
 
 from __future__ import annotations
@@ -18,95 +18,174 @@ Known = tuple[str, str, str]
 _SHORT = re.compile(r"(?=(?:[^A-Z]*[A-Z]){2})[A-Za-z][A-Za-z.]{1,9}")
 """A word with two capitals."""
 _LINKS = frozenset("a an and at by de der des for from in la le of on the to und van von with".split())
-"""Words of a name that an acronym may pass over."""
+"""Words of a name that an acronym may leave out."""
 _ALIAS = re.compile(r"(.+?)\s*\(([^()]+)\)?")
-"""A name with its alias; what cleans names takes the last parenthesis away."""
+"""A name with its alias; `clean` removes a closing parenthesis at the end."""
 
 
 def forms(name: str) -> tuple[str, ...]:
-    """Return the names that a name holds: itself, or the name and the alias in parentheses after it."""
+    """Return the names in a name: itself, or the name and the alias in parentheses after it."""
     found = _ALIAS.fullmatch(name.strip())
-    return (clean(found[1]), clean(found[2])) if found else (clean(name),)
+    if found is None:
+        return (clean(name),)
+    return clean(found[1]), clean(found[2])
 
 
 def shortens(short: str, name: str) -> bool:
-    """Tell whether a word is the acronym of a name: its capitals open the name's words, and only links are left out.
+    """Return whether a word is the acronym of a name.
+
+    Its capitals begin the words of the name, and it leaves out only short words such as "of".
 
     >>> shortens("ViT", "Vision Transformer"), shortens("VT", "Vision Encoder Transformer")
     (True, False)
     """
-    if short[:1].lower() != name.lower().removeprefix("the ")[:1] or not _SHORT.fullmatch(short):
+    full = name.lower().removeprefix("the ")
+    if short[:1].lower() != full[:1] or not _SHORT.fullmatch(short):
         return False
-    plain = short.replace(".", "")
-    if plain.endswith("s") and plain[:-1].isupper():
-        plain = plain[:-1]
-    parts = re.findall(r"[^\W\d_]+", name.lower().removeprefix("the "))
-    return len(parts) > 1 and _taken(plain, parts)
+    letters = short.replace(".", "")
+    if letters.endswith("s") and letters[:-1].isupper():
+        letters = letters[:-1]  # A plural, such as LLMs.
+    parts = re.findall(r"[^\W\d_]+", full)
+    return len(parts) > 1 and _spells(letters, parts)
 
 
-def _taken(rest: str, parts: Sequence[str]) -> bool:
-    if not rest or not parts:
-        return not rest and all(p in _LINKS for p in parts)
-    word, link = parts[0], parts[0] in _LINKS
-    if link and _taken(rest, parts[1:]):
+def _spells(letters: str, parts: Sequence[str]) -> bool:
+    """Return whether letters consist of the beginnings of all words, of which links may be left out."""
+    if not letters:
+        return _LINKS.issuperset(parts)
+    if not parts:
+        return False
+    word = parts[0]
+    is_link = word in _LINKS
+    if is_link and _spells(letters, parts[1:]):
         return True
-    if not (rest[0].isupper() or link):
+    if not letters[0].isupper() and not is_link:
         return False
-    for size in range(1, min(len(rest), len(word)) + 1):
-        piece = rest[:size]
-        if piece.lower() != word[:size] or any(c.isupper() for c in piece[1:]):
+    for size in range(1, min(len(letters), len(word)) + 1):
+        piece = letters[:size]
+        # The capital of the next word ends the beginning of this one.
+        if piece.lower() != word[:size] or _has_capital(piece[1:]):
             return False
-        if _taken(rest[size:], parts[1:]):
+        if _spells(letters[size:], parts[1:]):
+            return True
+    return False
+
+
+def _has_capital(text: str) -> bool:
+    for character in text:
+        if character.isupper():
             return True
     return False
 
 
 def by_rule(known: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the pairs of entities that share a name by the rule, and those that may be one.
+    """Return the pairs of entities that share a name by the rule, and the pairs that perhaps do.
 
-    The latter have a short form that several names have. `known` are (key, name); an entity of several names
-    stands there several times.
+    A pair is uncertain if its acronym fits several names. `known` are (key, name); an entity of several names
+    occurs several times.
     """
     keys: dict[str, set[str]] = {}
-    spoken: dict[str, str] = {}
+    normal_of: dict[str, str] = {}
     for key, name in known:
         for form in forms(name):
             keys.setdefault(normal(form), set()).add(key)
-            spoken.setdefault(form, normal(form))
-    sure = [pair for held in keys.values() for pair in pairwise(sorted(held))]
+            normal_of.setdefault(form, normal(form))
+    sure: list[tuple[str, str]] = []
+    for equal in keys.values():
+        sure.extend(pairwise(sorted(equal)))
     unsure: list[tuple[str, str]] = []
-    for short in (form for form in spoken if _SHORT.fullmatch(form)):
-        full = {form for spelt, form in spoken.items() if shortens(short, spelt)} - {spoken[short]}
-        found = [(one, other) for form in full for one in keys[spoken[short]] for other in keys[form] - {one}]
-        (sure if len(full) == 1 else unsure).extend(sorted(found))
+    for short, own in normal_of.items():
+        if not _SHORT.fullmatch(short):
+            continue
+        full = _full_names(short, normal_of)
+        full.discard(own)
+        pairs = []
+        for name in full:
+            pairs += _pairs(keys[own], keys[name])
+        target = sure if len(full) == 1 else unsure
+        target.extend(sorted(pairs))
     return sure, unsure
 
 
-def others(text: str, grams: Iterable[str], known: Sequence[Known]) -> set[str]:
-    """Return the keys of entities that a text names by another name than their own.
+def _full_names(short: str, normal_of: dict[str, str]) -> set[str]:
+    """Return the normal forms of the names that an acronym shortens."""
+    full = set()
+    for name, form in normal_of.items():
+        if shortens(short, name):
+            full.add(form)
+    return full
 
-    Where a short form may stand for several names, or for something of another type, it stands for none of
-    them.
+
+def _pairs(these: set[str], those: set[str]) -> list[tuple[str, str]]:
+    """Return all pairs of one of these and another one of those."""
+    pairs = []
+    for one in these:
+        for other in those - {one}:
+            pairs.append((one, other))
+    return pairs
+
+
+def others(text: str, grams: Iterable[str], known: Sequence[Known]) -> set[str]:
+    """Return the keys of the entities that a text names by another name than their own.
+
+    If an acronym fits several names, or names of another type, it counts for none of them.
 
     Args:
         text: as it was written: capitals count.
         grams: its runs of words.
         known: all entities.
     """
-    runs = [*grams]
-    said = {normal(run) for run in runs}
-    out = {key for key, name, _ in known if "(" in name and {normal(f) for f in forms(name)} & said}
-    shorts = {*_SHORT.findall(text)}
-    shorts |= {
-        name for _, name, _ in known if _SHORT.fullmatch(name) and any(shortens(name, run) for run in runs)
-    }
+    runs = list(grams)
+    said = set(map(normal, runs))
+    out = set()
+    shorts = set(_SHORT.findall(text))
+    for key, name, _ in known:
+        if "(" in name and not said.isdisjoint(map(normal, forms(name))):
+            out.add(key)
+        if _SHORT.fullmatch(name) and _shortens_any(name, runs):
+            shorts.add(name)
     for short in shorts:
-        full = [row for row in known if shortens(short, row[1].partition("(")[0])]
-        means = {normal(forms(name)[0]) for _, name, _ in full}
-        if len(means) != 1 or not (means | {normal(short)}) & said:
-            continue
-        own = [row for row in known if row[0] == key_of(short)]
-        types = [{kind for _, _, kind in rows if kind not in ("", "phrase")} for rows in (own, full)]
-        if not all(types) or types[0] & types[1]:
-            out |= {key for key, _, _ in [*own, *full]}
+        out |= _named_by(short, said, known)
     return out
+
+
+def _shortens_any(short: str, names: Iterable[str]) -> bool:
+    for name in names:
+        if shortens(short, name):
+            return True
+    return False
+
+
+def _named_by(short: str, said: set[str], known: Sequence[Known]) -> set[str]:
+    """Return the keys of the entities that an acronym means, if its meaning is clear.
+
+    Args:
+        short: the acronym.
+        said: normal forms of the runs of words of the text.
+        known: all entities.
+    """
+    full = []
+    meanings = set()
+    for row in known:
+        name = row[1]
+        if shortens(short, name.partition("(")[0]):
+            full.append(row)
+            meanings.add(normal(forms(name)[0]))
+    if len(meanings) != 1:
+        return set()
+    if said.isdisjoint(meanings) and normal(short) not in said:
+        return set()
+    own_key = key_of(short)
+    own = []
+    for row in known:
+        if row[0] == own_key:
+            own.append(row)
+    own_types, full_types = _types(own), _types(full)
+    if own_types and full_types and own_types.isdisjoint(full_types):
+        return set()
+    return {key for key, _, _ in [*own, *full]}
+
+
+def _types(rows: Iterable[Known]) -> set[str]:
+    """Return the known types of entities."""
+    return {kind for _, _, kind in rows} - {"", "phrase"}

@@ -1,9 +1,7 @@
-"""One description of each entity that several passages speak of (VideoRAG, section 3.1: semantic synthesis).
+"""Write one description of each entity that several passages describe (VideoRAG, section 3.1).
 
-Without a model what passages say is put together as `facts.together` states. Where a model merges it, its
-text is
-derived data: it goes as soon as one of its sources does, and the next run has it written anew from those that
-stay.
+Without a model, `facts.together` joins the descriptions. A text that a model merged is derived data: it is
+removed with any one of its sources, and the next run has it written again from the sources that remain.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, delete, select
 
 from ragweave.corpora.knowledge.facts import DESCRIPTION, Merge, ask_all, together
-from ragweave.corpora.knowledge.graph import Mention, entity_graph
+from ragweave.corpora.knowledge.graph import EntityGraph, Mention, entity_graph
 from ragweave.corpora.knowledge.store import changing
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.catalog import LibraryRow
@@ -27,65 +25,101 @@ from ragweave.models.text import clip
 AT_ONCE = 8
 """Entities whose descriptions a model merges in one call."""
 MOST, LONGEST = 24, 250
-"""Descriptions of one entity that it reads, spread evenly over all of them, and characters of each."""
+"""Descriptions of one entity that the model reads, spread evenly over all of them, and characters of each."""
 
 
 def describe(held: Stores, row: LibraryRow, merge: Merge) -> str:
-    """Have a model merge what is said of entities, those first of which most is said; the caller holds the writer lock.
+    """Have a model merge the descriptions of each entity; the caller holds the writer lock.
 
-    What was merged from the same descriptions before is kept, and what was merged from others is removed. The
-    ledger notes by entity the digest of what its description was merged from, and after a space the text.
+    Entities with the most descriptions come first. A merged text is kept as long as the descriptions stay the
+    same, else it is removed. The ledger notes for each entity a digest of its descriptions, a space, and the
+    merged text.
 
     Returns:
-        What could not be merged, in words, or "".
+        A sentence about what could not be merged, or "".
     """
     graph = entity_graph(held.catalog, row.id)
-    telling = {key: [m for m in own if m.description] for key, own in graph.nodes(data="mentions")}
-    said = {key: own for key, own in telling.items() if len(_texts(own)) > 1}
-    query = select(stages.c.item, stages.c.params_hash).where(
-        stages.c.stage == MERGED, stages.c.params_hash != ""
-    )
-    with held.catalog.reading(row.id) as connection:
-        states = {key: note.partition(" ")[0] for key, note in connection.execute(query)}
-    kept = {key for key, state in states.items() if key in said and _state(said[key]) == state}
-    if stale := [*states.keys() - kept]:
-        with changing(held.catalog, row.id) as connection:
-            for part in in_parts(stale):
-                connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item.in_(part)))
-    wanted = sorted(said.keys() - kept, key=lambda key: (-len(_texts(said[key])), key))
+    described = _described(graph)
+    kept = _keep_current(held, row, described)
+    wanted = sorted(described.keys() - kept, key=lambda key: (-len(_texts(described[key])), key))
 
     async def ask(part: Sequence[str]) -> Mapping[int, str]:
-        return await merge([(" / ".join(_names(said[key])[:3]), _spread(_texts(said[key]))) for key in part])
+        requests = []
+        for key in part:
+            own = described[key]
+            name = " / ".join(_names(own)[:3])
+            requests.append((name, _sample(_texts(own))))
+        return await merge(requests)
 
     replies, why = asyncio.run(ask_all(ask, wanted, AT_ONCE, "descriptions were not merged"))
     with changing(held.catalog, row.id) as connection:
         for part, found in replies:
             for n, key in enumerate(part):
                 text = clip(" ".join(found.get(n, "").split()), DESCRIPTION)
-                _keep(connection, key, said[key], text or together(_texts(said[key])))
+                if not text:
+                    text = together(_texts(described[key]))
+                _store(connection, key, described[key], text)
     return why
 
 
-def _names(said: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.name for m in said))
+def _described(graph: EntityGraph) -> dict[str, list[Mention]]:
+    """Return the mentions with a description of each entity that has several descriptions."""
+    described = {}
+    for key, mentions in graph.nodes(data="mentions"):
+        own = [m for m in mentions if m.description]
+        if len(_texts(own)) > 1:
+            described[key] = own
+    return described
 
 
-def _texts(said: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.description for m in said))
+def _keep_current(held: Stores, row: LibraryRow, described: Mapping[str, Sequence[Mention]]) -> set[str]:
+    """Remove merged texts whose descriptions have changed; return the entities whose text is kept."""
+    query = select(stages.c.item, stages.c.params_hash).where(
+        stages.c.stage == MERGED, stages.c.params_hash != ""
+    )
+    kept = set()
+    stale = set()
+    with held.catalog.reading(row.id) as connection:
+        for key, note in connection.execute(query):
+            state, _, _ = note.partition(" ")
+            if key in described and _state(described[key]) == state:
+                kept.add(key)
+            else:
+                stale.add(key)
+    if stale:
+        with changing(held.catalog, row.id) as connection:
+            for part in in_parts(list(stale)):
+                connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item.in_(part)))
+    return kept
 
 
-def _state(said: Sequence[Mention]) -> str:
-    """Return the digest of what a merged description is made of."""
-    return hashlib.sha256("\0".join([*_names(said), "", *_texts(said)]).encode()).hexdigest()[:16]
+def _names(own: Sequence[Mention]) -> list[str]:
+    return list(dict.fromkeys(m.name for m in own))
 
 
-def _spread(told: Sequence[str]) -> list[str]:
-    many = min(MOST, len(told))
-    return [clip(told[n * len(told) // many], LONGEST) for n in range(many)]
+def _texts(own: Sequence[Mention]) -> list[str]:
+    return list(dict.fromkeys(m.description for m in own))
 
 
-def _keep(connection: Connection, key: str, said: Sequence[Mention], text: str) -> None:
-    """Note the text with the first of its sources, and with each of the others that it is made of them as well."""
+def _state(own: Sequence[Mention]) -> str:
+    """Return a digest of the names and descriptions from which a text is merged."""
+    parts = [*_names(own), "", *_texts(own)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _sample(texts: Sequence[str]) -> list[str]:
+    """Return at most `MOST` descriptions, at equal steps, each cut to `LONGEST` characters."""
+    count = min(MOST, len(texts))
+    return [clip(texts[n * len(texts) // count], LONGEST) for n in range(count)]
+
+
+def _store(connection: Connection, key: str, own: Sequence[Mention], text: str) -> None:
+    """Note the merged text with its first source, and an empty note with each further source.
+
+    By these notes the text is removed with any of its sources.
+    """
     connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item == key))
-    for n, source in enumerate(dict.fromkeys(m.source for m in said)):
-        ledger.mark(connection, source, MERGED, "" if n else f"{_state(said)} {text}", key)
+    note = f"{_state(own)} {text}"
+    for source in dict.fromkeys(m.source for m in own):
+        ledger.mark(connection, source, MERGED, note, key)
+        note = ""

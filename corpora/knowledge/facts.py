@@ -1,4 +1,4 @@
-"""What one chunk says: entities and relations."""
+"""Hold what one chunk says: entities and relations."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from ragweave.models.text import clip, stem, words
 DESCRIPTION = 600
 """Characters of one description."""
 LONGEST = 120
-"""Characters of a name; what is longer is a sentence."""
-_ARTICLE = frozenset(("the", "a", "an"))
+"""Characters of a name; a longer text is a sentence."""
+_LONGEST_TYPE = 40
+"""Characters of a type."""
+_ARTICLES = frozenset(("the", "a", "an"))
 _POSSESSIVE = re.compile(r"['’]s\b|['’](?=\s|$)")
 _EDGES = " \t\r\n\"'“”‘’«»「」『』()[]{}<>*_`.,;:|"
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity as one chunk speaks of it; `items` are (item id, times) of the chunk's items that name it."""
+    """What one chunk says about an entity; `items` are (item id, times) of its items that name the entity."""
 
     name: str
     kind: str = ""
@@ -35,7 +37,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Two entities as one chunk speaks of them together; the weight says how strongly they are joined."""
+    """What one chunk says about two entities; a larger weight means a closer relation."""
 
     head: str
     tail: str
@@ -45,7 +47,7 @@ class Relation:
 
 @dataclass
 class Facts:
-    """What one chunk says: entities by the digest of their normal form, relations by the two digests in order."""
+    """What one chunk says: entities by their digests, and relations by the sorted digests of their ends."""
 
     entities: dict[str, Entity] = field(default_factory=dict)
     relations: dict[tuple[str, str], Relation] = field(default_factory=dict)
@@ -60,11 +62,16 @@ Merge = Callable[[Sequence[tuple[str, Sequence[str]]]], Awaitable[Mapping[int, s
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """A language model, ready to be asked; what was extracted by one name is the same.
+    """A language model that extracts entities; two extractors of one name give the same results.
 
-    `ask` returns what a chunk's text says; `same` the places of the pairs, each a name with its type and
-    description, that are of one thing; `merge` one description, by place, of each thing, given as its name
-    and what passages say of it. All raise a typed error where the model fails.
+    All calls raise a typed error if the model fails.
+
+    Attributes:
+        name: model and prompts, for the ledger.
+        ask: returns the entities and relations of a chunk's text.
+        same: returns the positions of the pairs that are one thing. Each of a pair is a name with its type
+            and description.
+        merge: returns one description of each thing, by its position. A thing is a name and its descriptions.
     """
 
     name: str
@@ -76,10 +83,10 @@ class Extractor:
 async def ask_all(
     ask: Callable[[Sequence[_Thing]], Awaitable[_Reply]], things: Sequence[_Thing], at_once: int, undone: str
 ) -> tuple[list[tuple[Sequence[_Thing], _Reply]], str]:
-    """Ask a model about lists of at most so many things, all side by side.
+    """Call a model with lists of at most `at_once` things, all lists in parallel.
 
     Returns:
-        Each list with its reply, and how many are `undone` and why, in words, or "".
+        Each list with its reply, and a sentence about how many lists are `undone` and why, or "".
     """
     failed: list[str] = []
 
@@ -91,74 +98,91 @@ async def ask_all(
             return []
 
     parts = in_parts(things, at_once)
-    replies = [row for rows in await asyncio.gather(*map(reply, parts)) for row in rows]
-    return replies, f"{len(failed)} of {len(parts)} lists of {undone}: {failed[0]}" if failed else ""
+    replies = []
+    for rows in await asyncio.gather(*map(reply, parts)):
+        replies += rows
+    why = f"{len(failed)} of {len(parts)} lists of {undone}: {failed[0]}" if failed else ""
+    return replies, why
 
 
 def facts_of(entities: Iterable[Entity], relations: Iterable[Relation]) -> Facts:
-    """Join what was found in one chunk: equal names become one entity, an unknown end of a relation an entity too.
+    """Join the entities and relations of one chunk.
 
-    Weights of one pair add up; the first type that is known stays; descriptions that differ are joined.
+    Equal names become one entity, and both ends of a relation become entities. Weights of one pair add up;
+    the first known type stays; different descriptions are joined.
     """
     out = Facts()
-    for e in entities:
-        _add(out, e)
-    for r in relations:
-        head, tail = key_of(r.head), key_of(r.tail)
-        if not head or not tail or head == tail or max(len(clean(r.head)), len(clean(r.tail))) > LONGEST:
-            continue
-        for name in (r.head, r.tail):
-            _add(out, Entity(name))
-        pair = (head, tail) if head < tail else (tail, head)
-        before = out.relations.get(pair, Relation("", "", "", 0.0))
-        told = together((before.description, r.description))
-        out.relations[pair] = Relation(clean(r.head), clean(r.tail), told, before.weight + max(0.0, r.weight))
+    for entity in entities:
+        _add(out, entity)
+    for relation in relations:
+        _add_relation(out, relation)
     return out
 
 
-def _add(out: Facts, e: Entity) -> None:
-    name = clean(e.name)
+def _add_relation(out: Facts, relation: Relation) -> None:
+    """Add a relation and its ends; leave it out if a name is empty or too long, or if both ends are equal."""
+    head, tail = key_of(relation.head), key_of(relation.tail)
+    head_name, tail_name = clean(relation.head), clean(relation.tail)
+    if not head or not tail or head == tail:
+        return
+    if max(len(head_name), len(tail_name)) > LONGEST:
+        return
+    _add(out, Entity(relation.head))
+    _add(out, Entity(relation.tail))
+    pair = (head, tail) if head < tail else (tail, head)
+    before = out.relations.get(pair, Relation("", "", "", 0.0))
+    description = together((before.description, relation.description))
+    weight = before.weight + max(0.0, relation.weight)
+    out.relations[pair] = Relation(head_name, tail_name, description, weight)
+
+
+def _add(out: Facts, entity: Entity) -> None:
+    """Add an entity, or join it with an equal one; leave it out if its name is empty or too long."""
+    name = clean(entity.name)
     key = key_of(name)
     if not key or len(name) > LONGEST:
         return
     before = out.entities.get(key, Entity(name))
     counts = dict(before.items)
-    for item, n in e.items:
-        counts[item] = max(counts.get(item, 0), n)
-    kind = before.kind or clean(e.kind).lower()[:40]
-    out.entities[key] = Entity(
-        before.name, kind, together((before.description, e.description)), tuple(counts.items())
-    )
+    for item, times in entity.items:
+        counts[item] = max(counts.get(item, 0), times)
+    kind = before.kind or clean(entity.kind).lower()[:_LONGEST_TYPE]
+    description = together((before.description, entity.description))
+    out.entities[key] = Entity(before.name, kind, description, tuple(counts.items()))
 
 
-def together(told: Iterable[str]) -> str:
-    """Join what is said of a thing in its order, without what was said before, up to DESCRIPTION characters."""
+def together(descriptions: Iterable[str]) -> str:
+    """Join descriptions in order, without repetitions, up to `DESCRIPTION` characters."""
     out = ""
-    for text in (" ".join(t.split()) for t in told):
+    for description in descriptions:
+        text = " ".join(description.split())
         if text not in out:
             out = clip(f"{out} {text}".strip(), DESCRIPTION)
     return out
 
 
 def clean(name: str) -> str:
-    """Return a name as it is shown: one line, without quotation marks around it, entities of HTML read."""
-    plain = "".join(c for c in html.unescape(name) if c.isprintable() or c.isspace())
-    return " ".join(plain.split()).strip(_EDGES)
+    """Return a name for display: on one line, HTML entities decoded, without quotation marks around it."""
+    kept = []
+    for character in html.unescape(name):
+        if character.isprintable() or character.isspace():
+            kept.append(character)
+    return " ".join("".join(kept).split()).strip(_EDGES)
 
 
 def normal(name: str) -> str:
-    """Return the form in which names of one entity are equal: folded words, no articles, phrases by their stems.
+    """Return the normal form of a name: folded words without a leading article, each as its stem.
 
     >>> normal("The Neural Networks"), normal("neural network")
     ('neural network', 'neural network')
     """
     found = words(_POSSESSIVE.sub("", clean(name)))
-    while len(found) > 1 and found[0] in _ARTICLE:
+    while len(found) > 1 and found[0] in _ARTICLES:
         found = found[1:]
-    return " ".join(stem(w) for w in found)
+    return " ".join(map(stem, found))
 
 
 def key_of(name: str) -> str:
-    """Return the digest of a name's normal form; empty where the name has no word."""
+    """Return the digest of a name's normal form; empty if the name has no word."""
     form = normal(name)
     return digest(form) if form else ""

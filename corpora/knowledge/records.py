@@ -1,4 +1,4 @@
-"""Reading what a language model was asked to extract: records in lines; never an exception."""
+"""Read the entities and relations in a language model's reply; never raise an exception."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ _FIELD = re.compile(r"\s*(?:<\|>|\|)\s*")
 _EDGES = " \t\"'“”`*()[]{}"
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 WEIGHT = 5.0
-"""Strength of a relation where the model gives none; it is asked for one from 1 to 10."""
+"""Strength of a relation if the model gives none; the prompt requests one from 1 to 10."""
+_STRONGEST = 10.0
 _MOST = 500
-"""Records read of one reply."""
+"""Entities, and relations, that are kept of one reply."""
 
 
 def read_records(reply: str) -> Found:
-    """Return the entities and relations of a reply; what cannot be read is passed over.
+    """Return the entities and relations of a reply; records that cannot be read are left out.
 
-    Read are lines of `entity | name | type | description` and `relation | name | name | description |
-    strength`, the same as a table or with `<|>` between fields and `##` between records (VideoRAG).
+    Records are lines of `entity | name | type | description` and `relation | name | name | description |
+    strength`. They may also form a table, or have `<|>` between fields and `##` between records (VideoRAG).
     """
     entities: list[Entity] = []
     relations: list[Relation] = []
@@ -31,8 +32,15 @@ def read_records(reply: str) -> Found:
         if tag == "entity" and fields[0]:
             entities.append(Entity(fields[0], fields[1], " ".join(fields[2:]).strip()))
         elif tag in ("relation", "relationship") and fields[0] and fields[1]:
-            stated = len(fields) > 3 and bool(_NUMBER.fullmatch(fields[-1]))
-            told = fields[2:-1] if stated else fields[2:]
-            weight = min(max(float(fields[-1]), 0.0), 10.0) if stated else WEIGHT
-            relations.append(Relation(fields[0], fields[1], " ".join(told).strip(), weight))
+            relations.append(_relation(fields))
     return entities[:_MOST], relations[:_MOST]
+
+
+def _relation(fields: list[str]) -> Relation:
+    """Return the relation of a record: two names, a description and perhaps a strength."""
+    description = fields[2:]
+    weight = WEIGHT
+    if len(fields) > 3 and _NUMBER.fullmatch(fields[-1]):
+        description = fields[2:-1]
+        weight = min(max(float(fields[-1]), 0.0), _STRONGEST)
+    return Relation(fields[0], fields[1], " ".join(description).strip(), weight)

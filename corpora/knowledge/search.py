@@ -1,17 +1,17 @@
-"""Asking the graph: match entities to the question, weigh them, go to their neighbours, and from there to the items.
+"""Search the graph: match entities to the query, add their neighbours, and score the items that mention them.
 
-The rank of an entity is part of the score of every chunk and item it leads to. (The published code sorts
-chunks by the neighbours that they share with an entity and forgets how well the entity matched, so that the
-chunks of hubs win whatever is asked.)
+The score of an entity is part of the score of every chunk and item that mentions it. VideoRAG's published
+code sorts chunks by the neighbours that they share with an entity instead. It forgets how well the entity
+matched, so that chunks with many entities win for every query.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ragweave.corpora.knowledge.alias import others
+from ragweave.corpora.knowledge.alias import Known, others
 from ragweave.corpora.knowledge.graph import EntityGraph, entity_graph
 from ragweave.corpora.knowledge.unify import keys_of
 from ragweave.corpora.store.blobs import CORPUS, Matrix, entity_space
@@ -21,30 +21,39 @@ from ragweave.corpora.store.stores import Stores, check_encoder
 from ragweave.models.text import STOP, STOP_CJK, words
 
 MATCHES = 20
-"""Entities that vectors may bring (VideoRAG takes 20)."""
+"""Entities that a search by vectors returns (20 in VideoRAG)."""
 LIKE = 0.45
-"""Lowest cosine of an entity that the question does not name."""
+"""Lowest cosine of an entity that the query does not name."""
 LIKENESS = 0.5
-"""Weight of an entity that is only like the question, beside one that it names."""
+"""Weight of an entity that is similar to the query, relative to one that the query names."""
 LEADING = 60
-"""Chunks from which an entity leads to no neighbours: somebody who speaks everywhere is joined to everything."""
+"""Most chunks of an entity whose neighbours count: somebody who speaks everywhere is joined to everything."""
 BEYOND = 0.2
-"""Weight of a neighbour beside the entity that it was reached from."""
+"""Weight of a neighbour, relative to the entity that it belongs to."""
 CHUNK = 0.3
-"""Weight of its chunk beside an item's own mentions."""
+"""Weight of an item's chunk, relative to the item's own mentions."""
+_PHRASE, _WORD = 1.0, 0.8
+"""Scores of an entity whose name in the query has several words, and one word."""
 _LONGEST = 4
-"""Words of a name that is looked up in the question."""
+"""Words of a name that is looked up in the query."""
 _COMMON = 0.2
-"""Share of all chunks from which an entity is too common to lead anywhere."""
+"""Share of all chunks above which an entity is too common to count."""
+_FEW_CHUNKS = 5
+"""Chunks of an entity that is never too common."""
+_FUNCTION_WORDS = STOP | STOP_CJK
 
 
 async def ask_graph(
     library: Library, text: str, statement: str, k: int = 50, sources: Sequence[str] = ()
 ) -> list[tuple[str, float]]:
-    """Return (item id, score) of the items that the graph leads to, best first.
+    """Return (item id, score) of the items that the graph finds, best first.
 
-    Entities that the text names are looked up; the statement, a declarative sentence, is compared with what
-    is known of all of them. No sources means all.
+    Args:
+        library: the library to search.
+        text: the query, in which names of entities are looked up.
+        statement: the query as a declarative sentence, which is compared with names and descriptions.
+        k: most items.
+        sources: sources to search; none means all.
 
     Raises:
         LibraryError: a store cannot be read, or the library was deleted.
@@ -63,83 +72,133 @@ def search(
 ) -> list[tuple[str, float]]:
     """Return up to k (item id, score), best first.
 
-    Names are looked up in the text; `vectors`, shape (n, dim), are of the statement. No sources means all.
+    Names are looked up in the text; `vectors`, shape (n, dim), are those of the statement. No sources means
+    all.
     """
     graph = entity_graph(held.catalog, row.id)
-    like: dict[str, float] = {}
+    similar: dict[str, float] = {}
     for hits in held.vectors.query(row.id, CORPUS, entity_space(row.encoder), vectors, MATCHES, sources):
         for key, cosine in hits:
             if cosine >= LIKE:
-                like[key] = max(like.get(key, 0.0), LIKENESS * cosine)
-    ranked = _weighed(graph, _matches(graph, text, like))
-    items = _items(graph, ranked, _weighed(graph, _neighbours(graph, ranked)), sources)
+                similar[key] = max(similar.get(key, 0.0), LIKENESS * cosine)
+    ranked = _weighted(graph, _matches(graph, text, similar))
+    neighbours = _weighted(graph, _neighbours(graph, ranked))
+    items = _items(graph, ranked, neighbours, sources)
     return sorted(items.items(), key=lambda r: (-r[1], r[0]))[:k]
 
 
-def _matches(graph: EntityGraph, text: str, like: Mapping[str, float]) -> dict[str, float]:
-    """Return the score of each entity that the text names or is like."""
-    grams = {key: g for g in ngrams(text) for key in keys_of(g)}
-    for key in grams.keys() & graph.graph["joined"].keys():
-        entity = graph.graph["joined"][key]
-        grams[entity] = max(grams[key], grams.get(entity, ""), key=len)
-    # Of names inside each other the longer one is meant.
-    scores = {**like, **{key: 1.0 if " " in gram else 0.8 for key, gram in grams.items() if key in graph}}
-    rows = {(key, m.name): m.kind for key, own in graph.nodes(data="mentions") for m in own}
-    known = [(key, name, kind) for (key, name), kind in rows.items()]
-    for key in others(text, dict.fromkeys(grams.values()), known):
-        scores[key] = max(scores.get(key, 0.0), 0.8)
+def _matches(graph: EntityGraph, text: str, similar: Mapping[str, float]) -> dict[str, float]:
+    """Return the score of each entity that the text names or is similar to."""
+    grams = _grams_by_key(graph, text)
+    scores = dict(similar)
+    for key, gram in grams.items():
+        if key in graph:
+            # If one name is part of another, the longer one is meant.
+            scores[key] = _PHRASE if " " in gram else _WORD
+    for key in others(text, dict.fromkeys(grams.values()), _known(graph)):
+        scores[key] = max(scores.get(key, 0.0), _WORD)
     return scores
+
+
+def _grams_by_key(graph: EntityGraph, text: str) -> dict[str, str]:
+    """Return the run of words in the text that names each entity, of several names the longest."""
+    grams = {}
+    for gram in ngrams(text):
+        for key in keys_of(gram):
+            grams[key] = gram
+    joined = graph.graph["joined"]
+    for key in grams.keys() & joined.keys():
+        entity = joined[key]
+        grams[entity] = max(grams[key], grams.get(entity, ""), key=len)
+    return grams
+
+
+def _known(graph: EntityGraph) -> list[Known]:
+    """Return (key, name, type) of all names of all entities."""
+    kinds: dict[tuple[str, str], str] = {}
+    for key, own in graph.nodes(data="mentions"):
+        for mention in own:
+            kinds[key, mention.name] = mention.kind
+    return [(key, name, kind) for (key, name), kind in kinds.items()]
 
 
 def ngrams(text: str) -> list[str]:
     """Return the runs of up to four words of a text, without those that begin or end with a function word."""
     said = words(text)
-    runs = [said[at : at + size] for size in range(1, _LONGEST + 1) for at in range(len(said) - size + 1)]
-    kept = [run for run in runs if not {run[0], run[-1]} & (STOP | STOP_CJK) and len("".join(run)) > 1]
-    return list(dict.fromkeys(" ".join(run) for run in kept))
+    found: dict[str, None] = {}
+    for size in range(1, _LONGEST + 1):
+        for start in range(len(said) - size + 1):
+            run = said[start : start + size]
+            if run[0] in _FUNCTION_WORDS or run[-1] in _FUNCTION_WORDS:
+                continue
+            if len("".join(run)) > 1:
+                found[" ".join(run)] = None
+    return list(found)
 
 
-def _spread(graph: EntityGraph, key: str) -> int:
-    """Return in how many chunks an entity stands."""
+def _chunk_count(graph: EntityGraph, key: str) -> int:
+    """Return the number of chunks that mention an entity."""
     return len({m.chunk for m in graph.nodes[key]["mentions"]})
 
 
-def _weighed(graph: EntityGraph, scores: Mapping[str, float]) -> dict[str, float]:
-    """Weigh scores by the inverse frequency over chunks, without what stands almost everywhere."""
+def _weighted(graph: EntityGraph, scores: Mapping[str, float]) -> dict[str, float]:
+    """Multiply scores by the inverse chunk frequency; leave out entities that are too common."""
     total = graph.graph["chunks"]
-    spread = {key: _spread(graph, key) for key in scores if key in graph}
-    most = max(5, _COMMON * total)
-    return {key: scores[key] * math.log1p(total / n) for key, n in spread.items() if n <= most}
+    most = max(_FEW_CHUNKS, _COMMON * total)
+    weighted = {}
+    for key, score in scores.items():
+        if key not in graph:
+            continue
+        count = _chunk_count(graph, key)
+        if count <= most:
+            weighted[key] = score * math.log1p(total / count)
+    return weighted
 
 
 def _neighbours(graph: EntityGraph, ranked: Mapping[str, float]) -> dict[str, float]:
-    """Return the score that neighbours get from the entities that matched, by the weight of what joins them."""
+    """Return the scores of neighbours: an entity distributes its score by the weights of its edges."""
     scores: dict[str, float] = {}
-    for key in ranked:
-        if _spread(graph, key) > LEADING:
+    for key, score in ranked.items():
+        if _chunk_count(graph, key) > LEADING:
             continue
-        out = {other: edge["weight"] for other, edge in graph.adj[key].items() if other not in ranked}
-        total = sum(out.values()) or 1.0
-        for other, weight in out.items():
-            scores[other] = scores.get(other, 0.0) + ranked[key] * weight / total
+        weights = {}
+        for other, edge in graph.adj[key].items():
+            if other not in ranked:
+                weights[other] = edge["weight"]
+        total = sum(weights.values()) or 1.0
+        for other, weight in weights.items():
+            scores[other] = scores.get(other, 0.0) + score * weight / total
     return scores
 
 
 def _items(
-    graph: EntityGraph, ranked: Mapping[str, float], near: Mapping[str, float], sources: Sequence[str]
+    graph: EntityGraph, ranked: Mapping[str, float], neighbours: Mapping[str, float], sources: Sequence[str]
 ) -> dict[str, float]:
-    """Return the score of each item: its own mentions, with a share of its chunk's, neighbours included."""
-    own: dict[str, float] = {}
-    chunks: dict[str, float] = {}
-    within: dict[str, str] = {}
-    for key, score in [*ranked.items(), *((key, BEYOND * score) for key, score in near.items())]:
-        for m in graph.nodes[key]["mentions"]:
-            if sources and m.source not in sources:
+    """Return the score of each item: its own mentions plus a share of its chunk's."""
+    by_item: dict[str, float] = {}
+    by_chunk: dict[str, float] = {}
+    chunk_of: dict[str, str] = {}
+    for key, score in _entity_scores(ranked, neighbours):
+        for mention in graph.nodes[key]["mentions"]:
+            chunk = mention.chunk
+            if sources and mention.source not in sources:
                 continue
-            chunks[m.chunk] = chunks.get(m.chunk, 0.0) + score
-            for item, n in m.items:
-                within[item] = m.chunk
-                own[item] = own.get(item, 0.0) + score * (1 + math.log(max(1, n)))
-    top = max(chunks.values(), default=1.0)
-    best = max(own.values(), default=1.0)
-    return {item: score / best + CHUNK * chunks[within[item]] / top for item, score in own.items()}
+            by_chunk[chunk] = by_chunk.get(chunk, 0.0) + score
+            for item, times in mention.items:
+                chunk_of[item] = chunk
+                by_item[item] = by_item.get(item, 0.0) + score * (1 + math.log(max(1, times)))
+    best_chunk = max(by_chunk.values(), default=1.0)
+    best_item = max(by_item.values(), default=1.0)
+    out = {}
+    for item, score in by_item.items():
+        out[item] = score / best_item + CHUNK * by_chunk[chunk_of[item]] / best_chunk
+    return out
+
+
+def _entity_scores(
+    ranked: Mapping[str, float], neighbours: Mapping[str, float]
+) -> Iterable[tuple[str, float]]:
+    """Yield the matched entities with their scores, then their neighbours with reduced scores."""
+    yield from ranked.items()
+    for key, score in neighbours.items():
+        yield key, BEYOND * score

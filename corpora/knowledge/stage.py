@@ -1,4 +1,4 @@
-"""The stage that makes the knowledge graph: chunk by chunk, after the commit, and where it was left by a kill."""
+"""Build the knowledge graph after the index is committed, chunk by chunk; a killed run is resumed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from ragweave.corpora.chunks import Chunk, chunks_of
 from ragweave.corpora.knowledge import store
@@ -25,18 +26,18 @@ from ragweave.models.text import words
 logger = logging.getLogger(__name__)
 
 VERSION = 3
-"""Raise it when the rules of extraction change: every chunk is then read anew by the next run."""
+"""Raise it when the rules of extraction change: the next run then reads every chunk again."""
 UNIFIED = 1
 """Raise it when the rules that join names change: the next run then compares the entities of every source."""
 GIVE_UP = 3
-"""Chunks in a row that a model cannot be reached for; the rest waits for the next run."""
+"""Consecutive chunks for which the model cannot be reached; the rest waits for the next run."""
 
 Tell = Callable[[int, int], None]
-"""Told how many chunks are read, of how many."""
+"""A callback for progress: number of chunks read, number of all chunks."""
 
 
 Todo = tuple[Chunk, dict[str, str]]
-"""One chunk that is to be read, and the text of each of its items by id."""
+"""A chunk to read, and the text of each of its items by id."""
 
 
 def catch_up(
@@ -48,14 +49,14 @@ def catch_up(
     stop: threading.Event,
     tell: Tell,
 ) -> tuple[int, str]:
-    """Have the extractor read the chunks that are not in the graph yet; the caller holds the writer lock.
+    """Extract entities from the chunks that are not in the graph yet; the caller holds the writer lock.
 
-    Each chunk is stored with its row in the ledger in one transaction, so a run that is killed repeats only
-    the chunks in flight. Sources that lost or changed their items lose what those said. Then names are
-    joined, homonyms parted, and what is said of one entity is merged.
+    Each chunk is stored with its row in the ledger in one transaction, so a killed run repeats only the
+    chunks in flight. Rows of removed or changed items are removed. Then names are joined, homonyms separated,
+    and descriptions of one entity merged.
 
     Returns:
-        How many chunks were read now, and what could not be done, in words, or "".
+        The number of chunks read now, and a sentence about what could not be done, or "".
     """
     if settings.entities == "off":
         return 0, ""
@@ -63,91 +64,137 @@ def catch_up(
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
     params = hashlib.sha256(f"{VERSION} {extractor.name}".encode()).hexdigest()[:16]
     todo, finished = _todo(held, row, params)
-    read, failed, why = 0, 0, ""
+    reading = _Reading(extractor, stop)
     if todo:
         tell(0, len(todo))
-        read, failed, why = asyncio.run(_by_model(held, row, todo, params, extractor, stop, tell))
-    apart = ""
-    if not stop.is_set() and (finished or not held.vectors.has(row.id, CORPUS, entity_space(row.encoder))):
-        apart = unify(held, row, text_encoder, finished, extractor.same)
-    # Last: a source that a kill left without its vectors comes here again.
-    if not (stop.is_set() or failed or apart):
-        with held.catalog.writing(row.id) as connection:
-            for source, digest in finished.items():
-                ledger.mark(connection, source, store.WHOLE, digest)
-    unmerged = "" if stop.is_set() or extractor.merge is None else describe(held, row, extractor.merge)
-    unread = f"{failed} of {len(todo)} chunks were not read for entities: {why}" if failed else ""
-    return read, "; ".join(filter(None, (unread, apart, unmerged)))
+        asyncio.run(_read_chunks(held, row, todo, params, reading, tell))
+    not_unified = ""
+    has_vectors = held.vectors.has(row.id, CORPUS, entity_space(row.encoder))
+    if not stop.is_set() and (finished or not has_vectors):
+        not_unified = unify(held, row, text_encoder, finished, extractor.same)
+    # Sources are marked last: if a kill leaves them without their vectors, the next run completes them.
+    if not (stop.is_set() or reading.failed or not_unified):
+        _mark_whole(held, row, finished)
+    not_merged = ""
+    if extractor.merge is not None and not stop.is_set():
+        not_merged = describe(held, row, extractor.merge)
+    remarks = (reading.remark(len(todo)), not_unified, not_merged)
+    return reading.read, "; ".join(filter(None, remarks))
+
+
+def _mark_whole(held: Stores, row: LibraryRow, finished: Mapping[str, str]) -> None:
+    """Note that sources are completely in the graph, by their digests."""
+    with held.catalog.writing(row.id) as connection:
+        for source, digest in finished.items():
+            ledger.mark(connection, source, store.WHOLE, digest)
 
 
 def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[str, str]]:
-    """Return the chunks to read, and the digests of the sources they complete."""
-    whole, done = (store.marked(held.catalog, row.id, stage) for stage in (store.WHOLE, store.EXTRACT))
+    """Return the chunks to read, and the digests of the sources that they complete."""
+    complete = store.marked(held.catalog, row.id, store.WHOLE)
+    extracted = store.marked(held.catalog, row.id, store.EXTRACT)
     todo: list[Todo] = []
     finished: dict[str, str] = {}
     for source, content in store.contents(held.catalog, row.id).items():
         digest = f"{params} {UNIFIED} {content}"
-        if whole.get((source, "")) == digest:
+        if complete.get((source, "")) == digest:
             continue
         finished[source] = digest
-        own = list(held.catalog.items_of(row.id, source, CORPUS))
-        texts = {i.id: i.text for i in own}
-        chunks = chunks_of(own)
+        items = list(held.catalog.items_of(row.id, source, CORPUS))
+        texts = {i.id: i.text for i in items}
+        chunks = chunks_of(items)
         store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
-        unread = [c for c in chunks if done.get((source, c.id)) != params]
-        todo += [(c, {i: texts[i] for i in c.clips}) for c in unread]
+        for chunk in chunks:
+            if extracted.get((source, chunk.id)) == params:
+                continue
+            own_texts = {clip: texts[clip] for clip in chunk.clips}
+            todo.append((chunk, own_texts))
     return todo, finished
 
 
-async def _by_model(
-    held: Stores,
-    row: LibraryRow,
-    todo: Sequence[Todo],
-    params: str,
-    maker: Extractor,
-    stop: threading.Event,
-    tell: Tell,
-) -> tuple[int, int, str]:
-    """Ask for all chunks side by side, as many at a time as the model's gate lets through; store them in order.
+@dataclass
+class _Reading:
+    """A model that reads chunks, with the counts of a run.
 
-    Names are then told to the model as the text has them first, and its kept replies serve the next library
-    as well.
+    Attributes:
+        extractor: the model.
+        stop: set if the run is to stop.
+        read: chunks that were read and stored.
+        failed: chunks that were not read because the model failed.
+        why: the last error.
+        unreachable: consecutive chunks for which the model could not be reached.
     """
-    read, failed, down, why = 0, 0, 0, ""
 
-    async def ask(chunk: Chunk) -> Facts | None:
-        nonlocal failed, down, why
-        if stop.is_set() or down >= GIVE_UP:
-            failed += not stop.is_set()
+    extractor: Extractor
+    stop: threading.Event
+    read: int = 0
+    failed: int = 0
+    why: str = ""
+    unreachable: int = 0
+
+    def remark(self, total: int) -> str:
+        """Return a sentence about the chunks that were not read, or ""."""
+        if not self.failed:
+            return ""
+        return f"{self.failed} of {total} chunks were not read for entities: {self.why}"
+
+    async def ask(self, chunk: Chunk) -> Facts | None:
+        """Return what a chunk says, or None if it was not read."""
+        if self.stop.is_set():
+            return None
+        if self.unreachable >= GIVE_UP:
+            self.failed += 1
             return None
         try:
-            facts = facts_of(*await maker.ask(chunk.text))
+            found = await self.extractor.ask(chunk.text)
+            facts = facts_of(*found)
         except RagweaveError as error:
             logger.info("a chunk was not read for entities: %s", error)
-            failed, why = failed + 1, str(error)
-            down += isinstance(error, ModelTransient)
+            self.failed += 1
+            self.why = str(error)
+            if isinstance(error, ModelTransient):
+                self.unreachable += 1
             return None
-        down = 0
+        self.unreachable = 0
         return facts
 
-    asked = [asyncio.create_task(ask(chunk)) for chunk, _ in todo]
-    for (chunk, texts), task in zip(todo, asked, strict=True):
-        if (facts := await task) is not None:
-            said = _located(facts, texts)
-            await asyncio.to_thread(store.put, held.catalog, row.id, chunk.source, chunk.id, said, params)
-            read += 1
-            tell(read, len(todo))
-    return read, failed, why
+
+async def _read_chunks(
+    held: Stores, row: LibraryRow, todo: Sequence[Todo], params: str, reading: _Reading, tell: Tell
+) -> None:
+    """Read all chunks in parallel, within the model's limit of requests, and store them in order.
+
+    With a fixed order, the model later compares names in the order of the text, and cached replies serve the
+    next library as well.
+    """
+    tasks = [asyncio.create_task(reading.ask(chunk)) for chunk, _ in todo]
+    for (chunk, texts), task in zip(todo, tasks, strict=True):
+        facts = await task
+        if facts is None:
+            continue
+        located = _located(facts, texts)
+        await asyncio.to_thread(store.put, held.catalog, row.id, chunk.source, chunk.id, located, params)
+        reading.read += 1
+        tell(reading.read, len(todo))
 
 
-def _located(facts: Facts, texts: dict[str, str]) -> Facts:
-    """Find the items that name each entity; one that none names word for word belongs to all of them."""
-    folded = {item: f" {' '.join(words(text))} " for item, text in texts.items()}
+def _located(facts: Facts, texts: Mapping[str, str]) -> Facts:
+    """Return facts with the items that name each entity; if none names it word for word, all of them."""
+    padded_texts = {item: _padded(text) for item, text in texts.items()}
     out = Facts(relations=facts.relations)
-    for key, e in facts.entities.items():
-        said = f" {' '.join(words(e.name))} "
-        counts = tuple((item, n) for item, text in folded.items() if (n := text.count(said)))
-        out.entities[key] = Entity(
-            e.name, e.kind, e.description, counts or tuple((item, 1) for item in texts)
-        )
+    for key, entity in facts.entities.items():
+        name = _padded(entity.name)
+        counts = []
+        for item, text in padded_texts.items():
+            times = text.count(name)
+            if times:
+                counts.append((item, times))
+        if not counts:
+            counts = [(item, 1) for item in texts]
+        out.entities[key] = Entity(entity.name, entity.kind, entity.description, tuple(counts))
     return out
+
+
+def _padded(text: str) -> str:
+    """Return the folded words of a text with a space before and after each."""
+    return f" {' '.join(words(text))} "

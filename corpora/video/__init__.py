@@ -1,1 +1,1 @@
-"""Recordings: videos, sound and transcripts become clips of about half a minute and a summary of the whole."""
+"""Turn videos, sound and transcripts into clips of about half a minute and a summary of the whole."""

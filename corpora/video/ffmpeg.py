@@ -1,4 +1,4 @@
-"""ffmpeg as a child process under limits: no network, no playlists, no guessing, bounded memory, time and output."""
+"""Run ffmpeg as a child process with limits on memory, time and output, without network and playlists."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ragweave.models.subprocess_env import environment
 logger = logging.getLogger(__name__)
 
 MEMORY_MB = 4_096
-"""Address space of one ffmpeg; decoding 8K takes about 3 GB."""
+"""Address space of one ffmpeg process; decoding 8K takes about 3 GB."""
 STALL = 120.0
-"""Seconds without a byte of output after which it is ended."""
+"""Seconds without output after which a process is killed."""
 CPU_SECONDS = 12 * 3600
-"""Processor time of one ffmpeg."""
+"""CPU seconds of one ffmpeg process."""
 _BLOCK = 1 << 20
 _LOG = 4_000
-"""Lines of its messages that are kept: a film may name hundreds of chapters."""
-# The limits are set in a small process that then becomes ffmpeg: a function run between fork and exec is not
-# safe in a program with threads.
+"""Lines of its messages that are kept: a film may have hundreds of chapters."""
+# A small process sets the limits and then becomes ffmpeg: to run a function between fork and exec is not safe
+# in a program with threads.
 _LAUNCH = """
 import os, resource, sys
 memory, seconds = int(sys.argv[1]), int(sys.argv[2])
@@ -54,7 +54,7 @@ def binary() -> str:
 
 
 def reading(path: str, demuxer: str, start: float = 0.0) -> list[str]:
-    """Return the arguments that open a file by one demuxer, files and pipes being the only protocols."""
+    """Return the arguments that open a file with one demuxer; files and pipes are the only protocols."""
     seek = ["-ss", f"{start:.3f}"] if start > 0 else []
     return [
         "-nostdin",
@@ -71,7 +71,7 @@ def reading(path: str, demuxer: str, start: float = 0.0) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a process ended: its status (negative for a signal), its last messages, whether nothing came any more."""
+    """How a process ended: exit code (negative for a signal), last messages, and whether it stalled."""
 
     code: int
     log: str
@@ -79,9 +79,10 @@ class Ended:
 
 
 class Running:
-    """A running ffmpeg, ended with its block; its output is read in blocks, its messages are gathered beside.
+    """A running ffmpeg process as a context manager; it is killed at the end of the block.
 
-    Another `program` runs under the same limits, `more` of its variables beside those of its kind.
+    The caller reads the output in blocks; a thread collects the messages. Another `program` runs with the
+    same limits, and with `more` environment variables.
     """
 
     def __init__(
@@ -102,11 +103,11 @@ class Running:
             env={**environment(), **more},
             start_new_session=True,
         )
-        self._told = threading.Thread(target=self._gather, name="ragweave-ffmpeg", daemon=True)
-        self._told.start()
+        self._reader = threading.Thread(target=self._gather, name="ragweave-ffmpeg", daemon=True)
+        self._reader.start()
 
     def blocks(self) -> Iterator[bytes]:
-        """Yield the output as it comes; ends with the process, or when it stalls."""
+        """Yield the output in blocks until the process ends or stalls."""
         out = self._process.stdout
         assert out is not None
         with selectors.DefaultSelector() as selector:
@@ -122,9 +123,9 @@ class Running:
                 yield block
 
     def wait(self) -> Ended:
-        """Wait for its end."""
+        """Wait until the process ends."""
         code = self._process.wait()
-        self._told.join()
+        self._reader.join()
         return Ended(code, "\n".join(self._lines), self._stalled)
 
     def __enter__(self) -> Self:
@@ -132,30 +133,36 @@ class Running:
 
     def __exit__(self, *exc: object) -> None:
         if self._process.poll() is None:
-            if hasattr(os, "killpg"):  # with what it has started itself
+            if hasattr(os, "killpg"):  # Kills its own child processes, too.
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
         self._process.wait()
-        self._told.join()
+        self._reader.join()
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
 
     def _gather(self) -> None:
-        assert self._process.stderr is not None
-        for raw in iter(lambda: self._process.stderr.readline(4096), b""):  # type: ignore[union-attr]
+        """Collect the messages line by line."""
+        messages = self._process.stderr
+        assert messages is not None
+        while True:
+            raw = messages.readline(4096)
+            if not raw:
+                return
             self._lines.append(raw.decode("utf-8", "replace").rstrip())
 
 
 def _limited(program: list[str], output_bytes: int) -> list[str]:
-    if sys.platform == "win32":  # has no such limits
+    """Return the command that runs a program with the limits."""
+    if sys.platform == "win32":  # Windows has no such limits.
         return program
     limits = [str(MEMORY_MB * 2**20), str(CPU_SECONDS), str(output_bytes)]
     return [sys.executable, "-I", "-S", "-c", _LAUNCH, *limits, *program]
 
 
 def run(arguments: Sequence[str]) -> Ended:
-    """Run ffmpeg to its end, its output thrown away; it writes no file."""
+    """Run ffmpeg until it ends and discard its output; it writes no file."""
     deadline = time.monotonic() + STALL
     with Running(arguments) as process:
         for _ in process.blocks():
@@ -165,7 +172,7 @@ def run(arguments: Sequence[str]) -> Ended:
 
 
 def reason(ended: Ended) -> str:
-    """Return in a few words why it failed."""
+    """Return in a few words why ffmpeg failed."""
     if ended.stalled:
         return f"nothing came of it for {STALL:.0f} seconds"
     low = ended.log.lower()

@@ -1,6 +1,6 @@
-"""Clips, films and contact sheets of recordings, cut and joined by moviepy in a process of its own under limits.
+"""Make clips, films and contact sheets of recordings with moviepy, in a process of its own with limits.
 
-That process knows ffmpeg only as `guard.py`, which opens what was probed here and nothing else.
+That process reaches ffmpeg only through `guard.py`, which opens no other files than those examined here.
 """
 
 from __future__ import annotations
@@ -28,24 +28,28 @@ from ragweave.models.errors import InputError, MissingExtra, SourceError
 from ragweave.models.text import clock
 
 CANVAS = (1280, 720)
-"""Pixels of a film of several recordings."""
+"""Width and height of a film of several recordings, in pixels."""
 MOMENTS, LONGEST = 20, 60.0
-"""Moments of a film, and seconds of each."""
+"""Most moments of a film, and most seconds of each."""
 _SHORTEST, _CLIP = 0.1, 1200.0
 """Fewest and most seconds of a clip."""
 _LARGEST = 2 * 2**30
-"""Bytes of what is written."""
+"""Bytes of the written file."""
 _SECONDS = 600.0
-"""Longest that making it may take."""
+"""Seconds that the process may take."""
 _SIDE = 1920
-"""Pixels of the longer side of a clip; of a picture on a contact sheet it is a sixth of that."""
+"""Pixels of the longer side of a clip; a picture on a contact sheet has a sixth of that."""
 _RATE = 25
-"""Frames a second of a film, and of a clip whose recording does not say."""
+"""Frames per second of a film, and of a clip whose recording does not state its rate."""
+_HIGHEST_RATE = 60
+
+Facts = dict[str, Any]
+"""How the guard may open a recording: `demuxer`, `duration`, `picture` and `sound` stream, `size`, `rate`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedMoment:
-    """Seconds of a recording, with the lines of the card that goes before them in a film."""
+    """Seconds of a recording, with the lines of the title card that precedes them in a film."""
 
     path: Path
     start: float
@@ -54,25 +58,41 @@ class CitedMoment:
 
 
 def moments_of(places: Iterable[Locator]) -> list[CitedMoment]:
-    """Return the moments of recordings among cited places, in their order; those that touch become one."""
-    out: list[CitedMoment] = []
+    """Return the moments of recordings among cited places, in order; moments that touch are joined."""
+    moments: list[CitedMoment] = []
     for where in places:
         if where.get("kind") != "time" or "file" not in where:
             continue
-        new = CitedMoment(Path(where["file"]), where.get("start", 0.0), where.get("end", 0.0))
-        touched = [m for m in out if m.path == new.path and m.start <= new.end and new.start <= m.end]
-        both = [*touched, new]
-        new = replace(new, start=min(m.start for m in both), end=max(m.end for m in both))
-        at = out.index(touched[0]) if touched else len(out)
-        out = [m for m in [*out[:at], new, *out[at:]] if m not in touched or m is new]
-    return [replace(m, card=(m.path.name, f"{clock(m.start)} to {clock(m.end)}")) for m in out]
+        _add_moment(moments, CitedMoment(Path(where["file"]), where.get("start", 0.0), where.get("end", 0.0)))
+    out = []
+    for moment in moments:
+        card = (moment.path.name, f"{clock(moment.start)} to {clock(moment.end)}")
+        out.append(replace(moment, card=card))
+    return out
+
+
+def _add_moment(moments: list[CitedMoment], new: CitedMoment) -> None:
+    """Add a moment to a list, or join it with all moments that it touches, in the place of the first."""
+    touched = []
+    for n, moment in enumerate(moments):
+        if moment.path == new.path and moment.start <= new.end and new.start <= moment.end:
+            touched.append(n)
+    if not touched:
+        moments.append(new)
+        return
+    start, end = new.start, new.end
+    for n in reversed(touched):
+        moment = moments.pop(n)
+        start = min(start, moment.start)
+        end = max(end, moment.end)
+    moments.insert(touched[0], replace(new, start=start, end=end))
 
 
 def ready(to: Path, *endings: str) -> None:
-    """Check that a film can be made and written to a file with one of the endings.
+    """Check that a film can be made and written to a file with one of the suffixes.
 
     Raises:
-        InputError: the file exists, has another ending, or lies in no folder.
+        InputError: the file exists, has another suffix, or its folder does not exist.
         MissingExtra: the extra `video` is not installed.
     """
     if to.suffix.lower() not in endings:
@@ -87,10 +107,10 @@ def ready(to: Path, *endings: str) -> None:
 
 
 def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, float]:
-    """Write seconds `start` to `end` of a recording as MP4, or as M4A where it has no picture.
+    """Write seconds `start` to `end` of a recording as MP4, or as M4A if it has no picture.
 
-    An ending that is neither .mp4 nor .m4a is corrected. Returns the file and the seconds it has, which are
-    fewer where the recording holds no more.
+    A suffix other than .mp4 and .m4a is corrected. Returns the file and its seconds, which are fewer if the
+    recording ends earlier.
 
     Raises:
         InputError: the file exists or cannot be written, or the clip would be too long.
@@ -107,45 +127,67 @@ def cut_clip(path: Path, start: float, end: float, to: Path) -> tuple[Path, floa
     ready(to, ".mp4", ".m4a")
     if to.suffix.lower() == ".m4a":
         facts["picture"] = None
-    return to, _made("film", [CitedMoment(path, start, end)], {str(path): facts}, to)
+    return to, _make("film", [CitedMoment(path, start, end)], {str(path): facts}, to)
 
 
 def make_film(moments: Sequence[CitedMoment], to: Path) -> tuple[float, list[str]]:
-    """Write moments of recordings one after another as MP4, each under its card; sound alone plays under its card.
+    """Write moments of recordings one after another as MP4, each after its title card.
+
+    Sound without a picture plays with its card on the screen.
 
     Returns:
-        The seconds of the film, and which moments it lacks or shortens, in words.
+        The seconds of the film, and sentences about moments that it lacks or shortens.
 
     Raises:
-        InputError: there is no moment, the file exists, or cannot be written.
+        InputError: there is no moment, or the file exists or cannot be written.
         SourceError: no recording can be opened.
         MissingExtra: the extra `video` is not installed.
     """
     if not moments:
         raise InputError("No recording is cited, so that there is nothing to film", "ask about a recording")
     ready(to, ".mp4")
-    recordings: dict[str, dict[str, Any]] = {}
+    recordings, notes = _open_all([m.path for m in moments])
+    able = []
+    for moment in moments:
+        if str(moment.path) in recordings:
+            able.append(moment)
+    if len(able) > MOMENTS:
+        notes.append(f"the film has the first {MOMENTS} of {len(able)} moments")
+    shortened = []
+    has_longer = False
+    for moment in able[:MOMENTS]:
+        if moment.end - moment.start > LONGEST:
+            has_longer = True
+        shortened.append(replace(moment, end=min(moment.end, moment.start + LONGEST)))
+    if has_longer:
+        notes.append(f"moments are cut after {LONGEST:.0f} seconds")
+    return _make("film", shortened, recordings, to), notes
+
+
+def _open_all(paths: Iterable[Path]) -> tuple[dict[str, Facts], list[str]]:
+    """Return the facts of each recording that can be opened, and sentences about the others.
+
+    Raises:
+        SourceError: no recording can be opened.
+    """
+    recordings: dict[str, Facts] = {}
     notes: dict[str, None] = {}
-    errors: list[SourceError] = []
-    for path in dict.fromkeys(m.path for m in moments):
+    first_error: SourceError | None = None
+    for path in dict.fromkeys(paths):
         try:
-            recordings[str(path)] = {**_opened(path)[0], "size": CANVAS, "rate": _RATE}
+            facts, _ = _opened(path)
         except SourceError as error:
-            errors.append(error)
+            first_error = first_error or error
             notes[f"left out of the film: {error}"] = None
-    if not recordings:
-        raise errors[0]
-    kept = [m for m in moments if str(m.path) in recordings]
-    if len(kept) > MOMENTS:
-        notes[f"the film has the first {MOMENTS} of {len(kept)} moments"] = None
-    if any(m.end - m.start > LONGEST for m in kept[:MOMENTS]):
-        notes[f"moments are cut after {LONGEST:.0f} seconds"] = None
-    kept = [replace(m, end=min(m.end, m.start + LONGEST)) for m in kept[:MOMENTS]]
-    return _made("film", kept, recordings, to), [*notes]
+        else:
+            recordings[str(path)] = facts
+    if first_error is not None and not recordings:
+        raise first_error
+    return recordings, list(notes)
 
 
 def make_sheet(path: Path, seconds: Sequence[float], to: Path) -> None:
-    """Write what a recording shows at these seconds side by side, each with its time, as PNG or JPEG.
+    """Write the pictures of a recording at these seconds, with their times, on one sheet as PNG or JPEG.
 
     Raises:
         InputError: the file exists, or cannot be written.
@@ -156,19 +198,24 @@ def make_sheet(path: Path, seconds: Sequence[float], to: Path) -> None:
     facts, container = _opened(path, _SIDE // 6)
     if container.picture() is None:
         raise SourceError(f"{path.name} has no picture", "name a film; `--to` gives its sound")
-    _made("sheet", [CitedMoment(path, at, at, (clock(at),)) for at in seconds], {str(path): facts}, to)
+    moments = [CitedMoment(path, at, at, (clock(at),)) for at in seconds]
+    _make("sheet", moments, {str(path): facts}, to)
 
 
-def _opened(path: Path, side: int = 0) -> tuple[dict[str, Any], Container]:
-    """Return what the guard may open a recording by; with a longest side, its own size and rate."""
+def _opened(path: Path, side: int = 0) -> tuple[Facts, Container]:
+    """Return how the guard may open a recording.
+
+    With a longest `side` in pixels, it keeps its own size and rate; else it gets those of a film.
+    """
     how = demuxer_of(str(path))
     if not how:
         lacks = "holds nothing that plays" if path.is_file() else "is gone"
         raise SourceError(f"{path.name} {lacks}", "the stored words and frames remain")
     container = examine(str(path), how)
     picture, sound = container.picture(), container.sound()
-    facts: dict[str, Any] = {"demuxer": how, "duration": 0.0 if container.guessed else container.duration}
-    facts |= {
+    facts: Facts = {
+        "demuxer": how,
+        "duration": 0.0 if container.guessed else container.duration,
         "picture": picture and picture.index,
         "sound": sound and sound.index,
         "size": CANVAS,
@@ -176,46 +223,39 @@ def _opened(path: Path, side: int = 0) -> tuple[dict[str, Any], Container]:
     }
     if picture is not None and side:
         facts["size"] = _size(str(path), how, picture, side)
-        facts["rate"] = min(max(round(picture.rate), 1), 60) if picture.rate else _RATE
+        if picture.rate:
+            facts["rate"] = min(max(round(picture.rate), 1), _HIGHEST_RATE)
     return facts, container
 
 
 def _size(path: str, how: str, picture: Stream, side: int) -> tuple[int, int]:
-    """Return width and height, even, in which a picture stands upright and undistorted."""
+    """Return the width and height, both even, at which a picture is upright and undistorted."""
     first = next(frames(path, how, picture.index, 1.0), None)
     if first is None:
         raise SourceError(
             f"{Path(path).name} shows nothing that can be decoded", "check that a player shows it"
         )
     height, width, _ = first[1].shape
-    part = min(side, max(picture.width, picture.height, width, height)) / max(width, height)
-    return max(2, round(width * part / 2) * 2), max(2, round(height * part / 2) * 2)
+    longest = min(side, max(picture.width, picture.height, width, height))
+    scale = longest / max(width, height)
+    return max(2, round(width * scale / 2) * 2), max(2, round(height * scale / 2) * 2)
 
 
-def _made(
+def _make(
     what: Literal["film", "sheet"],
     moments: Sequence[CitedMoment],
-    recordings: dict[str, dict[str, Any]],
+    recordings: dict[str, Facts],
     to: Path,
 ) -> float:
-    """Have it made beside its place, and put it there when it is whole; returns its seconds."""
-    within: list[dict[str, Any]] = []
-    for m in moments:
-        whole = recordings[str(m.path)]["duration"]
-        if not 0 <= m.start < (whole or m.start + 1):
-            raise SourceError(
-                f"{m.path.name} holds nothing from {clock(m.start)} to {clock(m.end)}", "index it anew"
-            )
-        end = max(m.end, m.start + _SHORTEST)
-        within.append({"path": str(m.path), "start": m.start, "end": min(end, whole or end), "card": m.card})
-    for path, facts in recordings.items():
-        facts["duration"] = facts["duration"] or max(m["end"] for m in within if m["path"] == path)
+    """Write a film or sheet completely or not at all, and return its seconds."""
+    within = [_within(m, recordings[str(m.path)]) for m in moments]
+    _complete_durations(recordings, within)
     part = to.with_name(f".{os.getpid()}.{to.name}")
     try:
         part.touch()
-        with _stage(part, recordings, {"what": what, "moments": within}) as job:
-            ended, told = _run(job)
-        if ended.code != 0 or not told:
+        with _job(part, recordings, {"what": what, "moments": within}) as job:
+            ended, reply = _run(job)
+        if ended.code != 0 or not reply:
             raise failed(moments[0].path.name, ended)
         os.replace(part, to)
     except OSError as error:
@@ -225,12 +265,40 @@ def _made(
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
-    return float(json.loads(told)["seconds"])
+    return float(json.loads(reply)["seconds"])
+
+
+def _complete_durations(recordings: dict[str, Facts], within: Sequence[dict[str, Any]]) -> None:
+    """Set unknown durations to the end of the last moment."""
+    unknown = {path for path, facts in recordings.items() if not facts["duration"]}
+    for moment in within:
+        path = moment["path"]
+        if path in unknown:
+            recordings[path]["duration"] = max(recordings[path]["duration"], moment["end"])
+
+
+def _within(moment: CitedMoment, facts: Facts) -> dict[str, Any]:
+    """Return a moment as the job states it, cut at the end of its recording.
+
+    Raises:
+        SourceError: the moment begins after the end.
+    """
+    duration = facts["duration"]
+    is_after_end = bool(duration) and moment.start >= duration
+    if moment.start < 0 or is_after_end:
+        raise SourceError(
+            f"{moment.path.name} holds nothing from {clock(moment.start)} to {clock(moment.end)}",
+            "index it again",
+        )
+    end = max(moment.end, moment.start + _SHORTEST)
+    if duration:
+        end = min(end, duration)
+    return {"path": str(moment.path), "start": moment.start, "end": end, "card": moment.card}
 
 
 @contextmanager
-def _stage(part: Path, recordings: dict[str, dict[str, Any]], task: dict[str, Any]) -> Iterator[Path]:
-    """Make the folder of one job: what is wanted and allowed, and a script that starts the guard as ffmpeg."""
+def _job(part: Path, recordings: dict[str, Facts], task: dict[str, Any]) -> Iterator[Path]:
+    """Create the folder of a job: its task, the files it may open, and a script that runs the guard."""
     with tempfile.TemporaryDirectory(prefix="ragweave-film-") as folder:
         job, script = Path(folder, "job.json"), Path(folder, "ffmpeg")
         sound = str(Path(folder, "sound.m4a"))
@@ -243,21 +311,22 @@ def _stage(part: Path, recordings: dict[str, dict[str, Any]], task: dict[str, An
 
 
 def _run(job: Path) -> tuple[Ended, bytes]:
-    """Return how the process ended, and its last line."""
+    """Run a job; return how its process ended, and the last line of its output."""
     script = str(job.with_name("ffmpeg"))
-    known = {
+    variables = {
         "FFMPEG_BINARY": script,
         "IMAGEIO_FFMPEG_EXE": script,
         "FFPLAY_BINARY": script,
         "TMPDIR": str(job.parent),
     }
     arguments = ["-m", "ragweave.corpora.video.film_worker", str(job)]
-    deadline, told = time.monotonic() + _SECONDS, b""
-    with Running(arguments, _LARGEST, sys.executable, known) as process:
+    deadline = time.monotonic() + _SECONDS
+    output = b""
+    with Running(arguments, _LARGEST, sys.executable, variables) as process:
         for block in process.blocks():
-            told += block
+            output += block
             if time.monotonic() > deadline:
                 raise SourceError(
                     f"It takes longer than {_SECONDS:.0f} seconds", "take fewer or shorter moments"
                 )
-        return process.wait(), told.rpartition(b"\n")[2]
+        return process.wait(), output.rpartition(b"\n")[2]

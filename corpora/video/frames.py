@@ -1,4 +1,4 @@
-"""The one pass over the picture: a frame every two seconds with its time, and which of them differ."""
+"""Decode the picture of a recording: frames at a fixed interval with their times, and whether they differ."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ from ragweave.models.errors import SourceError
 from ragweave.models.pictures import Pixels
 
 WORKING = 1_280
-"""Pixels of the longer side at which frames are decoded, so that slides can be read."""
+"""Pixels of the longer side of decoded frames; text on slides stays legible."""
 STORED = 512
-"""Pixels of the longer side of the frames that are kept."""
+"""Pixels of the longer side of stored frames."""
 _LARGEST = 64 * 2**20
 """Bytes of one frame."""
 _HEADER = re.compile(rb"P6\n(\d{1,5}) (\d{1,5})\n255\n")
 _SMALL = (36, 64)
-"""Rows and columns of the small grey picture by which two frames are compared."""
+"""Rows and columns of the small grey pictures that are compared."""
 _LEVELS = 20.0
-"""Grey levels by which a cell has changed."""
+"""Grey levels from which a cell counts as changed."""
 SAME = 0.004
-"""Share of changed cells up to which two frames look alike: nine of 2,304, less than a word on a slide."""
+"""Share of changed cells up to which two frames look alike: 9 of 2,304, less than a word on a slide."""
 
 
 def frames(
     path: str, demuxer: str, stream: int, every: float, first: int = 0
 ) -> Iterator[tuple[float, Pixels]]:
-    """Yield (seconds, pixels): what is shown at every multiple of `every` seconds, upright, its aspect kept.
+    """Yield (seconds, pixels) at every multiple of `every` seconds, upright and with square pixels.
 
-    It may begin at the multiple of number `first`.
+    It begins at multiple number `first`.
 
     Raises:
         SourceError: not one frame can be decoded.
     """
-    # Cells of a picture need not be square: widen it first, then shrink its longer side.
+    # Pixels need not be square: widen the picture first, then shrink its longer side.
     shrink = (
         "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
         f"scale=w='min({WORKING},iw)':h='min({WORKING},ih)':force_original_aspect_ratio=decrease"
     )
-    # What is shown at a moment began before it: the multiple before the first is decoded as well, and left
-    # out.
+    # The frame of a moment begins before it, so decoding begins one multiple earlier.
     count = max(0, first - 1)
     arguments = [
         *reading(path, demuxer, count * every),
@@ -55,18 +54,26 @@ def frames(
         held = bytearray()
         for block in process.blocks():
             held += block
-            while (picture := _next(held)) is not None:
+            for picture in _complete(held):
                 if count >= first:
                     yield count * every, picture
                 count += 1
         ended = process.wait()
-    # A picture without a single frame is none; only a picture that cannot be decoded is an error.
+    # A picture stream may have no frame at all; only frames that cannot be decoded are an error.
     if not count and (ended.code != 0 or ended.stalled):
         raise failed(path, ended)
 
 
+def _complete(held: bytearray) -> Iterator[Pixels]:
+    """Take the complete pictures from the bytes so far."""
+    picture = _next(held)
+    while picture is not None:
+        yield picture
+        picture = _next(held)
+
+
 def _next(held: bytearray) -> Pixels | None:
-    """Take the next whole picture from the bytes that have come."""
+    """Take the next complete picture from the bytes so far, or return None."""
     header = _HEADER.match(held)
     if header is None:
         if len(held) >= 32:
@@ -84,7 +91,7 @@ def _next(held: bytearray) -> Pixels | None:
 
 
 def small(pixels: Pixels) -> NDArray[np.float32]:
-    """Return a small grey picture, the mean of each cell: what is compared."""
+    """Return a small grey picture for comparisons; each cell is the mean of its pixels."""
     rows = np.linspace(0, pixels.shape[0], _SMALL[0] + 1).astype(int)
     columns = np.linspace(0, pixels.shape[1], _SMALL[1] + 1).astype(int)
     grey = pixels[:, :, 1].astype(np.float32)
@@ -95,5 +102,5 @@ def small(pixels: Pixels) -> NDArray[np.float32]:
 
 
 def alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:
-    """Tell whether two frames show the same, but for noise."""
+    """Return whether two small pictures show the same, apart from noise."""
     return bool(np.mean(np.abs(a - b) > _LEVELS) <= SAME)

@@ -1,10 +1,10 @@
-"""Stands for ffmpeg before moviepy: `python guard.py FACTS ARGUMENTS`, with nothing but the standard library.
+"""Run in place of ffmpeg for moviepy: `python guard.py FACTS ARGUMENTS`, with the standard library alone.
 
-FACTS is a file of JSON: the path of ffmpeg, the recordings that may be read, and the files that may be
-written. Of a recording moviepy is told what our probe found, in ffmpeg's words. What it then wants to read is
-asked of ffmpeg in our
-own: one demuxer, files and pipes as the only protocols, the chosen stream, frames of one size at one rate,
-and from the first of them what stood on the screen then. Any other file, address or list is refused.
+FACTS is a JSON file: the path of ffmpeg, the recordings that may be read, and the files that may be written.
+If moviepy examines a recording, the guard answers in ffmpeg's words with what our own examination found. If
+moviepy reads a recording, the guard calls ffmpeg with its own arguments: one demuxer, files and pipes as the
+only protocols, the chosen stream, frames of one size at one rate, and as the first frame what was on the
+screen at that time. The guard refuses any other file, address or list.
 """
 
 from __future__ import annotations
@@ -17,104 +17,126 @@ from itertools import pairwise
 from typing import Any
 
 BEFORE = 20.0
-"""Seconds before a moment at which decoding begins where a container has no index: it is entered anywhere, and the
-frames up to the next whole one are lost."""
+"""Seconds before a moment at which decoding begins if a container has no index.
+
+ffmpeg then enters it anywhere, and the frames up to the next key frame are lost.
+"""
 INDEXED = ("mov", "matroska", "avi")
 _LOCAL = ("-protocol_whitelist", "file,pipe")
-_RAW = ("rawvideo", "s16le", "s32le")
-"""What moviepy sends through a pipe."""
+_FORMATS = ("rawvideo", "s16le", "s32le", "mp4")
+"""Formats that moviepy sends through a pipe or writes."""
 
 
 class Unprobed(Exception):
-    """An argument that leads elsewhere."""
+    """An argument that names a file or format that is not allowed."""
 
 
 def command(facts: Mapping[str, Any], arguments: Sequence[str]) -> list[str] | None:
-    """Return what to run for the arguments of moviepy, None where it only asks what a recording holds.
+    """Return ffmpeg's arguments for those of moviepy, or None if moviepy only examines a recording.
 
     Raises:
-        Unprobed: something would be read or written that was not probed first.
+        Unprobed: something would be read or written that is not in the facts.
     """
-    if not arguments:  # moviepy tries whether it starts
+    if not arguments:  # moviepy tests whether ffmpeg starts.
         return ["-version"]
-    inputs = [value for name, value in pairwise(arguments) if name == "-i"]
+    inputs = _values(arguments, "-i")
     if len(inputs) == 1 and inputs[0] in facts["recordings"]:
-        recording = facts["recordings"][inputs[0]]
-        return _reading(inputs[0], recording, arguments) if arguments[-1] == "-" else None
-    written = {path: f"file:{path}" for path in facts["written"]}
-    ours = {"-": "pipe:0", **written}
-    if inputs[:1] != ["-"] or not {*inputs} <= ours.keys() or arguments[-1] not in written:
+        if arguments[-1] != "-":
+            return None
+        return _reading(inputs[0], facts["recordings"][inputs[0]], arguments)
+    return _writing(facts["written"], inputs, arguments)
+
+
+def _values(arguments: Sequence[str], option: str) -> list[str]:
+    """Return the values of an option."""
+    return [value for name, value in pairwise(arguments) if name == option]
+
+
+def _writing(written: Sequence[str], inputs: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """Return the arguments to write a file from a pipe, and perhaps from another written file.
+
+    Raises:
+        Unprobed: an input, the output or a format is not allowed.
+    """
+    outputs = {path: f"file:{path}" for path in written}
+    allowed = {"-": "pipe:0", **outputs}
+    is_from_pipe = inputs[:1] == ["-"]
+    if not is_from_pipe or not set(inputs) <= allowed.keys() or arguments[-1] not in outputs:
         raise Unprobed(f"not probed: {inputs}")
-    out = list[str]()
+    out: list[str] = []
     for name, value in pairwise(["", *arguments]):
-        if name == "-f" and value not in (*_RAW, "mp4"):
+        if name == "-f" and value not in _FORMATS:
             raise Unprobed(f"not a format of a film: {value}")
-        out += [*_LOCAL, value] if value == "-i" else [ours.get(value, value)]
+        if value == "-i":
+            out += _LOCAL
+        out.append(allowed.get(value, value))
     return out
 
 
 def _reading(path: str, recording: Mapping[str, Any], arguments: Sequence[str]) -> list[str]:
-    told = list(pairwise(arguments))
-    at = sum(float(value) for name, value in told if name == "-ss")
+    """Return the arguments to read the picture or the sound of a recording to a pipe."""
+    at = sum(map(float, _values(arguments, "-ss")))
     moving = "image2pipe" in arguments
-    begin = max(0.0, at - (0.0 if recording["demuxer"] in INDEXED or not moving else BEFORE))
-    inside = f"{at - begin:.6f}"
-    # On the way to a second everything is handed on: a slide is one frame that stands until the next one.
-    entered = ["-noaccurate_seek"] if moving and begin else []
-    seek = [*entered, "-ss", f"{begin:.6f}"] if begin else []
+    begin = at
+    if moving and recording["demuxer"] not in INDEXED:
+        begin = at - BEFORE
+    begin = max(0.0, begin)
+    seek = []
+    if begin:
+        # Up to that time, every frame counts: a slide is one frame that lasts until the next one.
+        seek = ["-noaccurate_seek"] if moving else []
+        seek += ["-ss", f"{begin:.6f}"]
     opened = ["-nostdin", "-v", "error", *_LOCAL, "-f", recording["demuxer"], *seek, "-i", f"file:{path}"]
-    if not moving:
-        ((_, rate), *_), ((_, count), *_) = (
-            [row for row in told if row[0] == name] for name in ("-ar", "-ac")
-        )
-        sound = [
-            "-map",
-            f"0:{recording['sound']}",
-            "-vn",
-            "-af",
-            "aresample=async=1:first_pts=0",
-            "-ss",
-            inside,
-        ]
-        return [*opened, *sound, "-ar", f"{int(rate)}", "-ac", f"{int(count)}", "-f", "s16le", "pipe:1"]
-    width, height = recording["size"]
-    # Cells of a picture need not be square: widen it first, then fit it into the frame.
-    filters = (
-        f"fps={recording['rate']}:start_time={inside},"
-        "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
-        f"scale={width}:{height}:force_original_aspect_ratio=decrease,pad={width}:{height}:(ow-iw)/2:(oh-ih)/2"
-    )
-    picture = [
-        "-map",
-        f"0:{recording['picture']}",
-        "-an",
-        "-ss",
-        inside,
-        "-vf",
-        filters,
-        "-fps_mode",
-        "passthrough",
+    inside = f"{at - begin:.6f}"
+    if moving:
+        return [*opened, *_picture(recording, inside)]
+    return [*opened, *_sound(recording, inside, arguments)]
+
+
+def _sound(recording: Mapping[str, Any], start: str, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments that choose the sound from a second on, at the rate and channels of moviepy."""
+    rate = int(_values(arguments, "-ar")[0])
+    channels = int(_values(arguments, "-ac")[0])
+    return [
+        *("-map", f"0:{recording['sound']}", "-vn"),
+        *("-af", "aresample=async=1:first_pts=0", "-ss", start),
+        *("-ar", f"{rate}", "-ac", f"{channels}", "-f", "s16le", "pipe:1"),
     ]
-    return [*opened, *picture, "-pix_fmt", "rgb24", "-c:v", "rawvideo", "-f", "image2pipe", "pipe:1"]
+
+
+def _picture(recording: Mapping[str, Any], start: str) -> list[str]:
+    """Return the arguments that choose the picture from a second on, at its size and rate."""
+    width, height = recording["size"]
+    # Pixels need not be square: widen the picture first, then fit it into the frame.
+    filters = (
+        f"fps={recording['rate']}:start_time={start},"
+        "scale=w='trunc(iw*if(gt(sar,0),sar,1)/2)*2':h=ih,setsar=1,"
+        f"scale={width}:{height}:force_original_aspect_ratio=decrease,"
+        f"pad={width}:{height}:(ow-iw)/2:(oh-ih)/2"
+    )
+    return [
+        *("-map", f"0:{recording['picture']}", "-an", "-ss", start, "-vf", filters),
+        *("-fps_mode", "passthrough", "-pix_fmt", "rgb24", "-c:v", "rawvideo", "-f", "image2pipe", "pipe:1"),
+    ]
 
 
 def account(recording: Mapping[str, Any]) -> str:
-    """Return what a recording holds, as moviepy reads it from ffmpeg."""
+    """Return what a recording holds, in the words in which moviepy reads it from ffmpeg."""
     whole = round(recording["duration"] * 100)
-    length = f"{whole // 360_000:02}:{whole // 6_000 % 60:02}:{whole // 100 % 60:02}.{whole % 100:02}"
+    hours, minutes, seconds = whole // 360_000, whole // 6_000 % 60, whole // 100 % 60
+    length = f"{hours:02}:{minutes:02}:{seconds:02}.{whole % 100:02}"
     lines = ["Input #0, from 'recording':", f"  Duration: {length}, start: 0.000000, bitrate: 1 kb/s"]
     if recording["picture"] is not None:
         size = "x".join(map(str, recording["size"]))
         lines.append(f"  Stream #0:0: Video: rawvideo, rgb24, {size}, {recording['rate']} fps (default)")
     if recording["sound"] is not None:
-        lines.append(
-            f"  Stream #0:{len(lines) - 2}: Audio: pcm_s16le, 44100 Hz, stereo, s16, 1 kb/s (default)"
-        )
+        number = len(lines) - 2
+        lines.append(f"  Stream #0:{number}: Audio: pcm_s16le, 44100 Hz, stereo, s16, 1 kb/s (default)")
     return "\n".join(lines)
 
 
 def main(path: str, arguments: Sequence[str]) -> int:
-    """Become ffmpeg, or end with 1 as it does where it has nothing to write."""
+    """Become ffmpeg, or return 1, as ffmpeg does if it has nothing to write."""
     with open(path, encoding="utf-8") as file:
         facts = json.load(file)
     try:
@@ -123,7 +145,8 @@ def main(path: str, arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     if wanted is None:
-        sys.stderr.write(account(facts["recordings"][arguments[arguments.index("-i") + 1]]))
+        [recording] = _values(arguments, "-i")
+        sys.stderr.write(account(facts["recordings"][recording]))
         return 1
     os.execv(facts["ffmpeg"], [facts["ffmpeg"], *wanted])
 

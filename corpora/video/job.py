@@ -1,4 +1,4 @@
-"""A recording to perceive, with what, and what may happen meanwhile."""
+"""Hold everything that the stages of perceiving one recording share."""
 
 from __future__ import annotations
 
@@ -15,27 +15,43 @@ from ragweave.models.asr import Asr
 from ragweave.models.ocr import Ocr
 
 FINE = 15
-"""Frames of a clip that are looked at and kept (VideoRAG)."""
+"""Frames of a clip that are compared and stored (VideoRAG)."""
 SHORT = 32
-"""Frames of a whole recording that is too short to have as many by the clock."""
+"""Frames of a whole recording that is shorter than this many frames at the usual interval."""
 _SHORTEST = 0.2
-"""Seconds between two frames, at least."""
+"""Lowest number of seconds between two frames."""
 Tell = Callable[[str, float, float], None]
-"""Told the stage, how much of it is done, and how much there is: seconds, or clips."""
+"""A callback for progress: stage, amount done, total amount; in seconds or clips."""
 _Piece = TypeVar("_Piece")
 
 
 class JobStopped(Exception):
-    """The run was stopped; what was done is kept."""
+    """The run was stopped; the outcomes so far are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One recording to perceive, with everything that its stages share; when `stop` is set, they end at the next step.
+    """One recording to perceive, with everything that its stages share.
 
-    The locks are shared by the recordings of a run: one is looked at while another is heard and a third one
-    captioned. Each stage takes as many cores as it can use, so that two in one stage would only wait for one
-    another. `written` are subtitles that lie beside it; without an engine, `unheard` says why nothing hears.
+    The recordings of a run share the locks: one recording is in the picture stage while another is in the
+    sound stage and a third one is captioned. Each stage takes as many cores as it can use, so two recordings
+    in one stage would only wait for each other.
+
+    Attributes:
+        path: file of the recording.
+        demuxer: ffmpeg's demuxer for it.
+        sha256: digest of its bytes.
+        container: its streams.
+        title: title in the container, "" if there is none.
+        kept: outcomes of its stages.
+        tell: callback for progress.
+        asr: engine for its speech.
+        unheard: why there is no engine.
+        ocr: reader of text on the screen.
+        written: subtitles from a file next to it.
+        stop: once set, each stage ends at its next step.
+        looking: lock of the picture stage.
+        listening: lock of the sound stage.
     """
 
     path: str
@@ -56,17 +72,20 @@ class Work:
     @property
     def every(self) -> float:
         """Seconds between two frames."""
-        usual, claimed = CLIP_SECONDS / FINE, self.container.duration
-        return round(max(_SHORTEST, min(usual, claimed / SHORT)), 3) if 0 < claimed else usual
+        usual = CLIP_SECONDS / FINE
+        duration = self.container.duration
+        if duration <= 0:
+            return usual
+        return round(max(_SHORTEST, min(usual, duration / SHORT)), 3)
 
-    def go_on(self) -> None:
-        """Raise where the run was stopped."""
+    def raise_if_stopped(self) -> None:
+        """Raise `JobStopped` if the run was stopped."""
         if self.stop.is_set():
             raise JobStopped
 
     def unless_stopped(self, pieces: Iterator[_Piece]) -> Iterator[_Piece]:
-        """Yield what comes, and raise where the run was stopped meanwhile."""
-        self.go_on()
+        """Yield pieces; raise `JobStopped` as soon as the run is stopped."""
+        self.raise_if_stopped()
         for piece in pieces:
             yield piece
-            self.go_on()
+            self.raise_if_stopped()

@@ -1,4 +1,4 @@
-"""Listening: subtitles if there are any; else windows of speech, heard side by side, each kept when done."""
+"""Hear a recording: read its subtitles if it has any, else transcribe windows of speech in parallel."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,48 +20,40 @@ from ragweave.models.errors import SourceError
 from ragweave.models.vad import RATE, Sound, Stretch, stretches, windows
 
 _SUBTITLE_BYTES = 64 * 2**20
+_HIGHEST_CONFIDENCE = 0.999
+"""Confidence of recognised speech at most: 1 is for text that people wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listened:
-    """What was heard of a recording."""
+    """What was heard of a recording; `by` names the engine and the model that transcribed it."""
 
     duration: float = 0.0
     cues: tuple[Cue, ...] = ()
     speech: Speech = ""
     language: str = ""
     by: str = ""
-    """Engine and model that wrote it down."""
-
-
-_Said = tuple[float, float, Transcript]
-"""Start and end of a window in seconds, and what was heard in it."""
 
 
 def listen(work: Work) -> Listened:
-    """Return what was said: by subtitles beside or inside the recording, else by the ASR engine."""
-    cues, inside = work.written, work.container.subtitles()
+    """Return the speech of a recording, from its subtitles or else from the ASR engine."""
+    cues = work.written
+    inside = work.container.subtitles()
     if not cues and inside is not None:
         cues = timed_cues(_subtitles(work, inside.index))
     if cues:
         return Listened(0.0, cues, "subtitles")
     stream = work.container.sound()
-    return Listened() if stream is None or work.asr is None else _heard(work, stream.index, work.asr)
+    if stream is None or work.asr is None:
+        return Listened()
+    return _heard(work, stream.index, work.asr)
 
 
 def _subtitles(work: Work, index: int) -> str:
-    command = [
-        *reading(work.path, work.demuxer),
-        "-map",
-        f"0:{index}",
-        "-c:s",
-        "webvtt",
-        "-f",
-        "webvtt",
-        "pipe:1",
-    ]
+    """Return a stream of subtitles as WebVTT; "" if it is too large."""
+    output = ["-map", f"0:{index}", "-c:s", "webvtt", "-f", "webvtt", "pipe:1"]
     data = b""
-    with Running(command) as process:
+    with Running([*reading(work.path, work.demuxer), *output]) as process:
         for block in process.blocks():
             data += block
             if len(data) > _SUBTITLE_BYTES:
@@ -69,7 +62,7 @@ def _subtitles(work: Work, index: int) -> str:
 
 
 def sound(path: str, demuxer: str, stream: int) -> Iterator[Sound]:
-    """Yield the sound as it is decoded, 16 kHz, one channel, silence filled in where its times have gaps.
+    """Yield blocks of sound as they are decoded: 16 kHz, one channel, gaps in time filled with silence.
 
     Raises:
         SourceError: not one sample can be decoded.
@@ -95,7 +88,7 @@ def sound(path: str, demuxer: str, stream: int) -> Iterator[Sound]:
 
 
 def lasts(work: Work) -> float:
-    """Return the seconds of the sound that can be decoded: what was not listened to may go on behind the picture."""
+    """Return the seconds of sound that can be decoded; sound that was not heard may outlast the picture."""
     stream = work.container.sound()
     if stream is None:
         return 0.0
@@ -103,14 +96,16 @@ def lasts(work: Work) -> float:
     known = work.kept.get(stage, key)
     if known is None:
         try:
-            known = sum(map(len, work.unless_stopped(sound(work.path, work.demuxer, stream.index)))) / RATE
+            samples = sum(map(len, work.unless_stopped(sound(work.path, work.demuxer, stream.index))))
         except SourceError:
-            known = 0.0
+            samples = 0
+        known = samples / RATE
         work.kept.put(stage, key, known)
     return float(known)
 
 
 def _heard(work: Work, stream: int, engine: Asr) -> Listened:
+    """Transcribe a sound stream: a few windows of speech in parallel, in order of time."""
     passed = 0
 
     def blocks() -> Iterator[Sound]:
@@ -119,45 +114,49 @@ def _heard(work: Work, stream: int, engine: Asr) -> Listened:
             passed += len(block)
             yield block
 
-    done: list[_Said] = []
+    cues: list[Cue] = []
     waiting: deque[tuple[Stretch, Future[Transcript]]] = deque()
-    ears = _Ears(work, engine)
+    transcriber = _Transcriber(work, engine)
 
-    def gather() -> None:
+    def collect_first() -> None:
         window, future = waiting.popleft()
-        done.append((window.start / RATE, window.end / RATE, future.result()))
+        heard = future.result()
+        if heard.text:
+            cues.append(_cue(window.start / RATE, window.end / RATE, heard))
         work.tell("asr", window.end / RATE, work.container.duration)
 
     with ThreadPoolExecutor(engine.width, thread_name_prefix="ragweave-asr") as pool:
         for window in windows(stretches(blocks(), engine.longest), engine.longest):
-            waiting.append((window, pool.submit(ears.hear, window)))
+            waiting.append((window, pool.submit(transcriber.hear, window)))
             while len(waiting) > 2 * engine.width or (waiting and waiting[0][1].done()):
-                gather()
+                collect_first()
         while waiting:
-            gather()
-    work.tell("asr", passed / RATE, passed / RATE)
-    cues = tuple(_cue(*said) for said in done if said[2].text)
-    speech: Speech = engine.label if cues else ""  # type: ignore[assignment]
-    return Listened(passed / RATE, cues, speech, ears.language, engine.name if cues else "")
+            collect_first()
+    duration = passed / RATE
+    work.tell("asr", duration, duration)
+    if not cues:
+        return Listened(duration, language=transcriber.language)
+    speech: Speech = engine.label  # type: ignore[assignment]
+    return Listened(duration, tuple(cues), speech, transcriber.language, engine.name)
 
 
 @dataclass
-class _Ears:
-    """An engine that goes through one recording; what it hears in a window is kept under its name."""
+class _Transcriber:
+    """An engine that transcribes the windows of one recording and keeps what it hears under its name."""
 
     work: Work
     engine: Asr
     languages: Counter[str] = field(default_factory=Counter)
-    """Seconds that were heard in each language so far."""
+    """Samples heard in each language so far."""
 
     @property
     def language(self) -> str:
-        """The language of most of what was heard, or ""."""
+        """The language of most of the speech so far, or ""."""
         return max(self.languages, key=lambda code: self.languages[code], default="")
 
     def hear(self, window: Stretch) -> Transcript:
-        """Return what is said in a window, from what was kept if the engine has heard the same sound before."""
-        self.work.go_on()
+        """Return the speech in a window; a kept outcome serves if the engine heard the same sound before."""
+        self.work.raise_if_stopped()
         stage = f"window {self.engine.name}"
         key = hashlib.sha256(window.sound.astype("<i2").tobytes()).hexdigest()[:32]
         row = self.work.kept.get(stage, key)
@@ -165,29 +164,51 @@ class _Ears:
             heard = self.engine.transcribe(window.sound, self.language)
             self.work.kept.put(stage, key, asdict(heard))
         else:
-            heard = Transcript(
-                row["text"], tuple(Word(**w) for w in row["words"]), row["confidence"], row["language"]
-            )
+            heard = _from_row(row)
         if heard.language:
             self.languages[heard.language] += len(window.sound)
         return heard
 
 
+def _from_row(row: dict[str, Any]) -> Transcript:
+    """Return a kept transcript."""
+    words = tuple(Word(**word) for word in row["words"])
+    return Transcript(row["text"], words, row["confidence"], row["language"])
+
+
 def _cue(start: float, end: float, heard: Transcript) -> Cue:
-    single = [one for w in heard.words for one in _singles(w)]
-    words = tuple((round(start + w.start, 3), round(start + w.end, 3), w.text) for w in single)
-    first, last = (words[0][0], words[-1][1]) if words else (start, end)
-    sure = tuple(w.confidence for w in single)
+    """Return the transcript of a window from `start` to `end` as an utterance with times in the recording."""
+    words = []
+    confidences = []
+    for timed in heard.words:
+        for word in _single_words(timed):
+            words.append((round(start + word.start, 3), round(start + word.end, 3), word.text))
+            confidences.append(word.confidence)
+    first, last = start, end
+    if words:
+        first, last = words[0][0], words[-1][1]
     return Cue(
-        first, max(first, last), heard.text, confidence=min(heard.confidence, 0.999), words=words, sure=sure
+        first,
+        max(first, last),
+        heard.text,
+        confidence=min(heard.confidence, _HIGHEST_CONFIDENCE),
+        words=tuple(words),
+        sure=tuple(confidences),
     )
 
 
-def _singles(word: Word) -> list[Word]:
-    """Part what came as one word, the whole sentence of a server that times only those, with shares of its time."""
-    texts = word.text.split()
-    pace, at, out = (word.end - word.start) / max(1, len(" ".join(texts))), word.start, []
+def _single_words(timed: Word) -> list[Word]:
+    """Split a "word" that is a sentence; each word gets a share of its time.
+
+    Some servers state times for sentences only.
+    """
+    texts = timed.text.split()
+    if len(texts) < 2:
+        return [timed]
+    seconds_per_character = (timed.end - timed.start) / len(" ".join(texts))
+    at = timed.start
+    out = []
     for text in texts:
-        out.append(replace(word, start=at, end=at + pace * len(text), text=text))
-        at += pace * (len(text) + 1)
-    return out if len(out) > 1 else [word]
+        out.append(replace(timed, start=at, end=at + seconds_per_character * len(text), text=text))
+        at += seconds_per_character * (len(text) + 1)
+    return out

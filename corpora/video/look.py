@@ -1,4 +1,7 @@
-"""Looking: frames by the clock, those that differ kept, some of them read; clip after clip, each kept when complete."""
+"""See a recording: take frames at a fixed interval, keep those that differ, and read text on some.
+
+It goes clip by clip, and keeps each clip as soon as it is complete.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,20 @@ from ragweave.corpora.video.frames import STORED, alike, frames, small
 from ragweave.corpora.video.items import CLIP_SECONDS, ROUGH, spread
 from ragweave.corpora.video.job import Work
 from ragweave.corpora.video.recording import Frame, Shown
+from ragweave.models.ocr import Ocr
 from ragweave.models.pictures import Pixels, jpeg
 from ragweave.models.text import fold
+
+_LIKE = 0.8
+"""Similarity above which two readings are one line: OCR sometimes reads a letter differently."""
+_SHORTEST_FUZZY = 6
+"""Characters of a line from which a similar line counts as equal."""
+_SHORTEST_LINE = 2
+"""Fewest letters and digits of a line."""
+_SIGNS = re.compile(r"[\W_]+")
+
+_ClipFrames = list[tuple[float, str]]
+"""(seconds, name of the picture) of the frames of a clip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,59 +46,89 @@ class RecordingSeen:
 
 
 def look(work: Work) -> RecordingSeen:
-    """Return what is seen; clips that are kept from an earlier run are not looked at again."""
+    """Return what a recording shows; clips kept from an earlier run are not decoded again."""
     stream = work.container.picture()
     if stream is None:
         return RecordingSeen()
-    rows: list[list[tuple[float, str]]] = []
-    while (row := _row(work, len(rows))) is not None and _is_read(work, row):
-        rows.append(row)
+    clips = _kept_clips(work)
     ended = work.kept.get(_stage(work), f"{work.sha256} end")
-    if not (ended and len(rows) == ended["bins"]):
-        rows += _decode(work, stream.index, len(rows))
-        work.kept.put(_stage(work), f"{work.sha256} end", {"bins": len(rows)})
-    found = [frame for row in rows for frame in row]
+    if not ended or len(clips) != ended["bins"]:
+        clips += _decode(work, stream.index, len(clips))
+        work.kept.put(_stage(work), f"{work.sha256} end", {"bins": len(clips)})
+    found = []
+    for clip in clips:
+        for at, name in clip:
+            found.append(Frame(at, name))
     claimed = work.container.duration
     work.tell("look", claimed, claimed)
-    last = found[-1][0] if found else 0.0
-    # The picture ends an interval after the last frame, or earlier where the container says so.
-    duration = (min(last + work.every, claimed) if claimed > last else last + work.every) if found else 0.0
-    return RecordingSeen(duration, tuple(Frame(t, name) for t, name in found), _shown(work, rows))
+    duration = 0.0
+    if found:
+        last = found[-1].time
+        duration = last + work.every
+        if claimed > last:  # The picture may end within the interval after its last frame.
+            duration = min(duration, claimed)
+    return RecordingSeen(duration, tuple(found), _shown(work, clips))
 
 
 def _stage(work: Work) -> str:
     return f"look {work.every:g} {CLIP_SECONDS:g}"
 
 
-def _row(work: Work, number: int) -> list[tuple[float, str]] | None:
-    """Return the frames of a clip that are kept from an earlier run."""
-    found = work.kept.get(_stage(work), f"{work.sha256} {number}")
-    return None if found is None else [(float(at), str(name)) for at, name in found["frames"]]
+def _reading_stage(reader: Ocr) -> str:
+    return f"read {reader.name}"
 
 
-def _decode(work: Work, stream: int, first: int) -> list[list[tuple[float, str]]]:
-    """Look at the frames from a clip on; each clip is kept as it is complete."""
-    rows: list[list[tuple[float, str]]] = []
-    clip: list[tuple[float, Pixels]] = []
-    source = frames(
-        work.path, work.demuxer, stream, work.every, ceil(first * CLIP_SECONDS / work.every - 1e-6)
-    )
+def _kept_clips(work: Work) -> list[_ClipFrames]:
+    """Return the frames of the first clips, as far as an earlier run completed them."""
+    clips: list[_ClipFrames] = []
+    while True:
+        found = work.kept.get(_stage(work), f"{work.sha256} {len(clips)}")
+        if found is None:
+            return clips
+        clip = [(float(at), str(name)) for at, name in found["frames"]]
+        if not _is_complete(work, clip):
+            return clips
+        clips.append(clip)
+
+
+def _is_complete(work: Work, clip: _ClipFrames) -> bool:
+    """Return whether the pictures of a clip are kept, and their text as the current OCR reads it."""
+    for _, name in clip:
+        if work.kept.frame(name) is None:
+            return False
+    if work.ocr is None:
+        return True
+    stage = _reading_stage(work.ocr)
+    for name in _to_read(clip):
+        if work.kept.get(stage, name) is None:
+            return False
+    return True
+
+
+def _decode(work: Work, stream: int, first: int) -> list[_ClipFrames]:
+    """Decode the frames from clip number `first` on; each clip is kept as soon as it is complete."""
+    clips: list[_ClipFrames] = []
+    decoded: list[tuple[float, Pixels]] = []
+    first_frame = ceil(first * CLIP_SECONDS / work.every - 1e-6)
+    source = frames(work.path, work.demuxer, stream, work.every, first_frame)
     for at, pixels in work.unless_stopped(source):
-        while int(at // CLIP_SECONDS) > first + len(rows):
-            rows.append(_finish(work, clip, first + len(rows)))
-            clip = []
-        clip.append((at, pixels))
+        while int(at // CLIP_SECONDS) > first + len(clips):
+            clips.append(_finish(work, decoded, first + len(clips)))
+            decoded = []
+        decoded.append((at, pixels))
         work.tell("look", at, work.container.duration)
-    if clip:
-        rows.append(_finish(work, clip, first + len(rows)))
-    return rows
+    if decoded:
+        clips.append(_finish(work, decoded, first + len(clips)))
+    return clips
 
 
-def _finish(work: Work, clip: Sequence[tuple[float, Pixels]], number: int) -> list[tuple[float, str]]:
-    placed: list[tuple[float, str]] = []
+def _finish(work: Work, decoded: Sequence[tuple[float, Pixels]], number: int) -> _ClipFrames:
+    """Keep the frames of a clip that differ, read the text on some of them, and return all of them."""
+    clip: _ClipFrames = []
     distinct: dict[str, Pixels] = {}
     before: Any = None
-    for at, pixels in clip:
+    name = ""
+    for at, pixels in decoded:
         now = small(pixels)
         if before is None or now.shape != before.shape or not alike(now, before):
             data = jpeg(pixels, STORED)
@@ -91,51 +136,52 @@ def _finish(work: Work, clip: Sequence[tuple[float, Pixels]], number: int) -> li
             work.kept.put_frame(name, data)
             distinct[name] = pixels
             before = now
-        placed.append((round(at, 3), name))
-    for name in _rough(placed):
-        if work.ocr is not None and work.kept.get(f"read {work.ocr.name}", name) is None:
-            work.go_on()
-            lines = [line.text for line in work.ocr.lines(np.ascontiguousarray(distinct[name]))]
-            work.kept.put(f"read {work.ocr.name}", name, lines)
-    work.kept.put(_stage(work), f"{work.sha256} {number}", {"frames": placed})
-    return placed
+        clip.append((round(at, 3), name))
+    if work.ocr is not None:
+        for name in _to_read(clip):
+            _read_text(work, work.ocr, name, distinct[name])
+    work.kept.put(_stage(work), f"{work.sha256} {number}", {"frames": clip})
+    return clip
 
 
-def _rough(row: Sequence[tuple[float, str]]) -> list[str]:
-    """Return the frames of a clip that are read: what stands still first, as what is to be read does."""
-    counts = Counter(name for _, name in row)
-    still = spread([name for name, n in counts.items() if n > 1], ROUGH)
+def _read_text(work: Work, reader: Ocr, name: str, pixels: Pixels) -> None:
+    """Read the text on a frame and keep it, unless it is kept already."""
+    stage = _reading_stage(reader)
+    if work.kept.get(stage, name) is not None:
+        return
+    work.raise_if_stopped()
+    lines = [line.text for line in reader.lines(np.ascontiguousarray(pixels))]
+    work.kept.put(stage, name, lines)
+
+
+def _to_read(clip: _ClipFrames) -> list[str]:
+    """Return the pictures of a clip to read, in order: still ones first, because text stays on the screen."""
+    names = [name for _, name in clip]
+    counts = Counter(names)
+    repeated = [name for name in counts if counts[name] > 1]
+    still = spread(repeated, ROUGH)
     moving = spread([name for name in counts if name not in still], ROUGH - len(still))
-    return [name for name in counts if name in still or name in moving]
+    return sorted({*still, *moving}, key=names.index)
 
 
-def _is_read(work: Work, row: Sequence[tuple[float, str]]) -> bool:
-    """Whether all that a clip needs is kept: its frames, and their words by the reader of now."""
-    reader = work.ocr
-    return all(work.kept.frame(name) for _, name in row) and (
-        reader is None or all(work.kept.get(f"read {reader.name}", name) is not None for name in _rough(row))
-    )
-
-
-def _shown(work: Work, rows: Sequence[Sequence[tuple[float, str]]]) -> tuple[Shown, ...]:
+def _shown(work: Work, clips: Sequence[_ClipFrames]) -> tuple[Shown, ...]:
+    """Return the text on the screen, each line with its time."""
     if work.ocr is None:
         return ()
+    stage = _reading_stage(work.ocr)
     read: list[tuple[float, float, list[str]]] = []
-    for row in rows:
-        chosen = set(_rough(row))
-        for at, name in row:
+    for clip in clips:
+        chosen = set(_to_read(clip))
+        for at, name in clip:
             if name in chosen:
-                read.append((at, at + work.every, work.kept.get(f"read {work.ocr.name}", name) or []))
+                read.append((at, at + work.every, work.kept.get(stage, name) or []))
     return followed(read)
-
-
-_LIKE = 0.8
-"""Similarity from which two readings are one line: OCR reads a letter differently now and then."""
-_SIGNS = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
 class _Line:
+    """A line of text on the screen; `key` is its letters and digits, folded."""
+
     key: str
     text: str
     start: float
@@ -143,16 +189,20 @@ class _Line:
 
 
 def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Shown, ...]:
-    """Return each line with its time, given (start, end, lines) of each frame that was read, in order of time."""
+    """Return each line of text with its time.
+
+    Args:
+        frames: (start, end, lines) of each frame that was read, in order of time.
+    """
     out: list[_Line] = []
     active: list[_Line] = []
     for start, end, lines in frames:
         now: list[_Line] = []
         for text in lines:
             key = _SIGNS.sub("", fold(text))
-            if len(key) < 2:
+            if len(key) < _SHORTEST_LINE:
                 continue
-            line = next((a for a in active if a not in now and _same(a.key, key)), None)
+            line = _find(active, now, key)
             if line is None:
                 line = _Line(key, text, start, end)
                 out.append(line)
@@ -162,10 +212,20 @@ def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Show
     return tuple(Shown(line.start, line.end, line.text) for line in out)
 
 
+def _find(active: Sequence[_Line], taken: Sequence[_Line], key: str) -> _Line | None:
+    """Return the line of the frame before that is the same, unless it is taken already."""
+    for line in active:
+        if line not in taken and _same(line.key, key):
+            return line
+    return None
+
+
 def _same(a: str, b: str) -> bool:
+    """Return whether two keys are those of one line."""
     if a == b:
         return True
-    if min(len(a), len(b)) < 6:
+    if min(len(a), len(b)) < _SHORTEST_FUZZY:
         return False
     matcher = SequenceMatcher(None, a, b, autojunk=False)
+    # The quick ratios are upper bounds, and cheap.
     return matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE and matcher.ratio() >= _LIKE

@@ -1,8 +1,8 @@
-"""What was perceived of a recording, kept while and after it is indexed: one small database and the frames beside it.
+"""Keep what was perceived of a recording during and after indexing: a small database and a folder of frames.
 
-Each row is the outcome of one stage for one piece of the recording, keyed by the content of that piece and
-the parameters of the stage. So a run that is killed repeats what was in hand and nothing else, and another
-recogniser repeats only the hearing.
+A row is the outcome of one stage for one piece of the recording. Its key is the content of the piece with the
+parameters of the stage. After a kill, the next run repeats only the pieces in work, and another ASR engine
+repeats only the speech.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from ragweave.models.errors import SourceError
 
 
 class Later(SourceError):
-    """A recording cannot be taken in now, for a reason that lies outside it; what is known of it stays."""
+    """A recording cannot be indexed now, for a reason outside of it; its outcomes so far are kept."""
 
 
 class Perceived:
     """The outcomes of the stages of one recording.
 
-    Where the disk is full or the folder cannot be written, everything raises `Later`.
+    Methods that write raise `Later` if the disk is full or the folder cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        with _kept_on_disk():
+        with _disk_errors():
             (folder / "frames").mkdir(parents=True, exist_ok=True)
             self._database = _opened(folder / STAGES)
 
     def begin(self, path: str) -> None:
-        """Note where the recording lies: what a run that is stopped leaves is kept while it does."""
-        with _kept_on_disk():
+        """Note the path of the recording: a stopped run's outcomes are kept as long as that file exists."""
+        with _disk_errors():
             begin(self.folder, path)
 
     def get(self, stage: str, key: str) -> Any:
@@ -62,21 +62,21 @@ class Perceived:
     def put(self, stage: str, key: str, value: Any) -> None:
         """Keep an outcome; it is on the disk when this returns."""
         row = (stage, key, json.dumps(value, ensure_ascii=False))
-        with self._lock, _kept_on_disk():
+        with self._lock, _disk_errors():
             self._database.execute("INSERT OR REPLACE INTO done VALUES (?, ?, ?)", row)
 
     def frame(self, name: str) -> Path | None:
-        """Return the file of a frame, or None where it is not there."""
+        """Return the file of a frame, or None if it does not exist."""
         path = self.folder / "frames" / name
         return path if path.is_file() else None
 
     def put_frame(self, name: str, data: bytes) -> None:
-        """Keep a frame, whole or not at all."""
+        """Write a frame, completely or not at all."""
         path = self.folder / "frames" / name
         part = path.with_suffix(".part")
         if path.is_file():
             return
-        with _kept_on_disk():
+        with _disk_errors():
             try:
                 part.write_bytes(data)
                 os.replace(part, path)
@@ -85,15 +85,17 @@ class Perceived:
                     part.unlink(missing_ok=True)
 
     def give_frames(self, names: Iterable[str], folder: Path) -> None:
-        """Put frames into another folder as well; on one disk the bytes are shared."""
-        with _kept_on_disk():
+        """Put frames into another folder as well; on one disk, as links."""
+        with _disk_errors():
             for name in sorted(set(names)):
-                if (found := self.frame(name)) is not None:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    try:
-                        os.link(found, folder / name)
-                    except OSError:
-                        shutil.copyfile(found, folder / name)
+                found = self.frame(name)
+                if found is None:
+                    continue
+                folder.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(found, folder / name)
+                except OSError:
+                    shutil.copyfile(found, folder / name)
 
     def close(self) -> None:
         """Close the database."""
@@ -101,7 +103,7 @@ class Perceived:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """Open a database; one that a torn disk has damaged is begun anew, for nothing in it cannot be made again."""
+    """Open a database; replace a damaged one, because all of its rows can be made again."""
     for _ in range(2):
         database = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)
         try:
@@ -121,15 +123,15 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def _kept_on_disk() -> Iterator[None]:
-    """Say in one sentence that the disk is full or closed."""
+def _disk_errors() -> Iterator[None]:
+    """Turn errors of the disk into one sentence with a remedy."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise Later(
-            f"What is perceived of it cannot be kept ({why})",
-            "make room on the disk of RAGWEAVE_HOME; the next run goes on where this one ended",
+            f"Its frames and transcripts cannot be stored ({why})",
+            "make room on the disk of RAGWEAVE_HOME; the next run continues where this one ended",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Where in the recordings a question asks to look: a recording that it names, or a time that it writes as a clock."""
+"""Find which recording, or which time in it, a question names."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from ragweave.models.text import fold
 
 _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
 _NUMBERED = re.compile(r"([^\W\d_]+[\s_#]*\d+)\s*(?::| [-–—]) ")
+_WITH_FILE = re.compile(r"(.+) \((.+)\)")
+_SHORTEST_NAME = 3
+"""Fewest characters of a name."""
 AROUND = 15.0
 """Seconds before and after a moment that a question names."""
 
 
 def window_of(question: str) -> tuple[float, float] | None:
-    """Return the [start, end] in seconds between the clock times of a question, or around its only one, or None.
+    """Return the [start, end] seconds between the clock times in a question, or around a single one, or None.
 
     >>> window_of("What is said at 12:30?")
     (735.0, 765.0)
@@ -22,7 +25,9 @@ def window_of(question: str) -> tuple[float, float] | None:
     times = sorted(seconds(*m.groups()) for m in _CLOCK.finditer(question))
     if not times:
         return None
-    return (times[0], times[-1]) if len(times) > 1 else (max(0.0, times[0] - AROUND), times[0] + AROUND)
+    if len(times) == 1:
+        return max(0.0, times[0] - AROUND), times[0] + AROUND
+    return times[0], times[-1]
 
 
 def seconds(hours: str | None, minutes: str, rest: str) -> float:
@@ -31,26 +36,42 @@ def seconds(hours: str | None, minutes: str, rest: str) -> float:
 
 
 def names_of(title: str) -> list[str]:
-    """Return what a recording may be called, the longest first: its title, and the file's name in parentheses there.
+    """Return the names that a question may use for a recording.
 
-    A word with a number in front of a dash or a colon is a name as well.
+    They are its title, the two parts of a title with a file name in parentheses, and a word with a number
+    before a dash or a colon.
 
     >>> names_of("Stream ciphers (lecture 3)")
     ['Stream ciphers (lecture 3)', 'Stream ciphers', 'lecture 3']
     >>> names_of("Module 3 - talk")
     ['Module 3 - talk', 'Module 3']
     """
-    parts = re.fullmatch(r"(.+) \((.+)\)", title)
-    names = [title, *(parts.groups() if parts else ())]
-    heads = [m[1] for n in names if (m := _NUMBERED.match(n))]
-    return [n for n in dict.fromkeys([*names, *heads]) if len(n) > 2]
+    names = [title]
+    parts = _WITH_FILE.fullmatch(title)
+    if parts:
+        names += parts.groups()
+    for name in tuple(names):
+        numbered = _NUMBERED.match(name)
+        if numbered:
+            names.append(numbered[1])
+    out = []
+    for name in dict.fromkeys(names):
+        if len(name) >= _SHORTEST_NAME:
+            out.append(name)
+    return out
 
 
 def named_in(question: str, titles: Iterable[str]) -> list[str]:
-    """Return the titles of recordings that stand in a question word for word; none where all of them do."""
+    """Return the titles of recordings that a question names word for word; none if it names all."""
     known = list(dict.fromkeys(titles))
     folded = fold(question)
-    found = [
-        t for t in known if any(re.search(rf"(?<!\w){re.escape(fold(n))}(?!\w)", folded) for n in names_of(t))
-    ]
+    found = [title for title in known if _is_named(title, folded)]
     return found if len(found) < len(known) else []
+
+
+def _is_named(title: str, folded: str) -> bool:
+    """Return whether a folded question has a name of the recording in it, as whole words."""
+    for name in names_of(title):
+        if re.search(rf"(?<!\w){re.escape(fold(name))}(?!\w)", folded):
+            return True
+    return False

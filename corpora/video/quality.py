@@ -1,4 +1,4 @@
-"""One sentence on how well a recording was understood, and what would mend it."""
+"""Write one sentence about how well a recording was understood, and how to improve that."""
 
 from __future__ import annotations
 
@@ -9,21 +9,34 @@ from ragweave.corpora.video.recording import Recording
 
 
 def understood(recording: Recording, path: str) -> str:
-    """Return where the words of a recording come from, how sure the recogniser was, and what would make that better."""
+    """Return where the words of a recording come from, how certain they are, and how to improve them."""
+    screen = ""
     lines = len(recording.shown)
-    screen = f"{lines:,} line{'s' * (lines != 1)} read on its screen" if lines else ""
+    if lines:
+        screen = f"{lines:,} line{'s' * (lines != 1)} read on its screen"
     if not recording.cues:
         return f"no speech was understood, {screen or 'and nothing was read on its screen'}"
     if recording.speech in ("subtitles", "transcript"):
-        return ", ".join(filter(None, (f"what is said is taken from its {recording.speech}", screen)))
-    count = sum(len(c.text) for c in recording.cues) or 1
-    sure = sum(c.confidence * len(c.text) for c in recording.cues) / count
-    told = ", ".join(
-        filter(None, (f"heard by {recording.speech}, which was {sure:.0%} sure of its words", screen))
-    )
+        return _joined(f"its words are taken from its {recording.speech}", screen)
+    sure = _mean_confidence(recording)
+    heard = _joined(f"heard by {recording.speech}, which was {sure:.0%} sure of its words", screen)
     if sure >= SURE:
-        return told
+        return heard
     return (
-        f"{told}; what was heard is searched and quoted as heard, perhaps wrongly: subtitles beside it "
-        f"({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup speech`) would mend that"
+        f"{heard}; what was heard is searched and quoted as heard, perhaps wrongly: a subtitle file next to"
+        f" it ({PurePath(path).stem}.srt) or another RAGWEAVE_ASR (`ragweave setup speech`) would improve it"
     )
+
+
+def _joined(speech: str, screen: str) -> str:
+    return f"{speech}, {screen}" if screen else speech
+
+
+def _mean_confidence(recording: Recording) -> float:
+    """Return the mean confidence of the characters of all utterances."""
+    characters = 0
+    weighted = []
+    for cue in recording.cues:
+        characters += len(cue.text)
+        weighted.append(cue.confidence * len(cue.text))
+    return sum(weighted) / (characters or 1)

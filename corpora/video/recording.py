@@ -1,23 +1,30 @@
-"""A recording as its parts: what was said and when, what stood on the screen, what was seen."""
+"""Define a recording and its parts: utterances, text on the screen, frames, chapters."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
 from typing import Literal
 
 Speech = Literal["", "subtitles", "transcript", "whisper", "endpoint"]
-"""Where the words come from; "" where nothing is said, or nobody listened."""
+"""Where the words come from; "" if there is no speech, or if the sound was not heard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One utterance between two seconds of the recording, on one line.
 
-    The recogniser's confidence is 0 to 1, and 1 for what people wrote; `words` are (start, end, word) where
-    known, and `sure` the confidence of each of them.
+    Attributes:
+        start: second at which it begins.
+        end: second at which it ends.
+        text: its words.
+        speaker: name of the speaker, "" if unknown.
+        confidence: confidence of the speech recognition from 0 to 1; 1 for text that people wrote.
+        words: (start, end, word) of each word, if known.
+        sure: confidence of each word, if known.
     """
 
     start: float
@@ -31,7 +38,7 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Text that stood on the screen from the second it was first seen to the last."""
+    """Text on the screen, from the first second at which it was seen to the last."""
 
     start: float
     end: float
@@ -40,7 +47,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A stored picture at a second; pictures that look alike share one file."""
+    """A picture at a second, by its file; pictures that look alike share one file."""
 
     time: float
     image: str
@@ -48,11 +55,22 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Everything known about one recording before it is cut into items.
+    """Everything known about one recording before it is cut into items; parts are in order of time.
 
-    Parts are in order of time; chapters are (start, end, title) as the container names them, captions go by
-    the number of the clip, `also` is what was said in further languages, and `about` is what the container
-    says about itself. `heard_by` names the engine and the model that wrote down the speech.
+    Attributes:
+        title: its title.
+        duration: seconds.
+        cues: its speech.
+        speech: where the cues come from.
+        shown: text on the screen.
+        frames: pictures at a fixed interval.
+        chapters: (start, end, title) from the container.
+        captions: caption of each clip, by number.
+        also: its speech in further languages.
+        language: ISO 639-1 code, "" if unknown.
+        about: what the container says about the recording.
+        heard_by: engine and model that transcribed the speech.
+        date: when it was made.
     """
 
     title: str
@@ -70,12 +88,25 @@ class Recording:
     date: datetime | None = None
 
     def shown_in(self, span: tuple[float, float]) -> list[Shown]:
-        """Return what stands on the screen in a stretch of time."""
-        return [s for s in self.shown if s.start < span[1] and s.end >= span[0]]
+        """Return the text on the screen in a stretch of time."""
+        start, end = span
+        found = []
+        for shown in self.shown:
+            if shown.start < end and shown.end >= start:
+                found.append(shown)
+        return found
+
+
+def last_end(cues: Iterable[Cue]) -> float:
+    """Return the second at which the last utterance ends, 0 if there is none."""
+    latest = 0.0
+    for cue in cues:
+        latest = max(latest, cue.end)
+    return latest
 
 
 def called(path: str) -> str:
-    """Return the title of a recording that states none: the words of its file's name.
+    """Return the words of a file name, as the title of a recording that states none.
 
     >>> called("agent327_barbershop.mp4")
     'agent 327 barbershop'
@@ -85,4 +116,4 @@ def called(path: str) -> str:
 
 
 _RUN_ON = re.compile(r"(?<=[^\W\d]{3})(?=\d)")
-"""Between a word and a number that are written as one."""
+"""The place between a word and a number without a space."""

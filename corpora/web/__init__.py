@@ -1,1 +1,1 @@
-"""Web search that is safe to leave on: what a provider says is read as data, and no address that it names is opened."""
+"""Search the web safely: what a provider returns is data, and no address in it is opened."""

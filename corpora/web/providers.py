@@ -1,4 +1,4 @@
-"""Search engines, and which of them is asked. A new one is a class here and a line in `make`."""
+"""Search engines for the web, and the choice of one. A new one is a class here and a line in `make`."""
 
 from __future__ import annotations
 
@@ -16,27 +16,31 @@ from ragweave.models.failures import loading
 from ragweave.models.settings import model_settings
 
 TIMEOUT = 15.0
-"""Seconds for one answer of a provider."""
+"""Seconds for one reply of a provider."""
 _LONGEST = 100_000
-"""Characters kept of a field of an answer."""
+"""Characters kept of a field of a reply."""
 
 
 def available() -> str:
-    """Return the name of the provider that would be asked, "" where none is configured.
+    """Return the name of the configured provider, "" if there is none.
 
-    A provider counts as configured only by Ragweave's own settings: a key of another program in the
-    environment sends no question anywhere. Offline, only the folder is left.
+    Only Ragweave's own settings configure a provider: if the environment holds the key of another program, no
+    query is sent. Offline, only the folder remains.
     """
     settings = corpora_settings()
     if settings.web_folder is not None:
         return "folder"
     if model_settings().offline:
         return ""
-    return "searx" if settings.web_searx_url else "tavily" if settings.tavily_key.get_secret_value() else ""
+    if settings.web_searx_url:
+        return "searx"
+    if settings.tavily_key.get_secret_value():
+        return "tavily"
+    return ""
 
 
 def make() -> Provider:
-    """Make the provider that would be asked; WebError if none is configured."""
+    """Return the configured provider; WebError if there is none."""
     settings = corpora_settings()
     match available():
         case "folder" if settings.web_folder is not None:
@@ -56,14 +60,14 @@ def make() -> Provider:
 
 
 class Searx:
-    """Asks a SearxNG server, which may be on this machine, by LangChain's wrapper; it brings snippets."""
+    """Searches through a SearxNG server with LangChain's wrapper; results have snippets only."""
 
     name = "searx"
 
     def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
         with loading("Web search by SearxNG", "web"):
             from langchain_community.utilities.searx_search import SearxSearchWrapper
-        # The wrapper asks for English where no language is given.
+        # Without a language, the wrapper requests results in English.
         self._wrapper = SearxSearchWrapper(
             searx_host=url.rstrip("/") + "/search", params={"language": "auto"}
         )
@@ -73,7 +77,7 @@ class Searx:
         """Return at most k results, best first."""
         import aiohttp
 
-        wrapper = self._wrapper.model_copy()  # it keeps its last answer
+        wrapper = self._wrapper.model_copy()  # A wrapper keeps its last reply.
         remedy = (
             "check RAGWEAVE_WEB_SEARX_URL, and allow the json format in the search section of its"
             " settings.yml"
@@ -86,26 +90,27 @@ class Searx:
         except (aiohttp.ClientError, OSError) as exc:
             raise _away(self.name, remedy) from exc
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as exc:
-            # The wrapper gives the answer that it refuses as the bound method which reads its text.
+            # The error of the wrapper holds the bound method that reads the text of the refused reply.
             refused = getattr(exc.args[-1] if exc.args else None, "__self__", None)
             if isinstance(refused, aiohttp.ClientResponse):
                 raise _refused(self.name, refused.status, remedy) from None
             raise WebError(
                 f"The web search {self.name} answered with something else than results", remedy
             ) from exc
-        found = _pages(((r.get("link"), r.get("title"), "", r.get("snippet")) for r in rows), k)
+        found = _pages([(r.get("link"), r.get("title"), "", r.get("snippet")) for r in rows], k)
         if not found and wrapper._result.get("unresponsive_engines"):
             raise WebDown("None of the engines behind the SearxNG server answered", "try again later")
         return found
 
 
 class Tavily:
-    """Asks Tavily by its own client, which brings the text of the pages along."""
+    """Searches with Tavily's own client; results have the text of the pages."""
 
     name = "tavily"
 
     def __init__(self, key: str, timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None) -> None:
-        if not key:  # without one the client would look for a key in the environment, or ask as nobody
+        # Without a key, the client would use one from the environment, or search anonymously.
+        if not key:
             raise WebError("Tavily needs a key", "set RAGWEAVE_TAVILY_KEY")
         with loading("Web search by Tavily", "web"):
             from tavily import AsyncTavilyClient
@@ -171,10 +176,18 @@ def _refused(name: str, status: int, remedy: str) -> WebError:
 
 
 def _pages(rows: Iterable[tuple[object, object, object, object]], k: int) -> list[WebPage]:
-    """Return pages of (address, title, text, snippet); what is no text counts as "", rows without address as none."""
+    """Return the first k pages from rows of (address, title, text, snippet).
 
-    def text(value: object) -> str:
-        return value[:_LONGEST] if isinstance(value, str) else ""
+    A row without an address is left out; a field that is no text becomes "".
+    """
+    fetched = now()
+    pages = []
+    for address, title, text, snippet in rows:
+        if isinstance(address, str) and address:
+            pages.append(WebPage(address, _text(title), _text(text), _text(snippet), fetched))
+    return pages[:k]
 
-    at = now()
-    return [WebPage(u, text(t), text(x), text(s), at) for u, t, x, s in rows if isinstance(u, str) and u][:k]
+
+def _text(value: object) -> str:
+    """Return a field of a reply, cut to its longest length; "" if it is no text."""
+    return value[:_LONGEST] if isinstance(value, str) else ""

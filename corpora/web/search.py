@@ -1,4 +1,4 @@
-"""Search the web, and make plain what was found."""
+"""Search the web and make the results plain."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ PAGE_CHARS = 20_000
 _SNIPPET = 1_000
 _REST = r"://[^\s\\<>\"\x00-\x20\x7f-\xa0]{1,2000}"
 _ADDRESS = re.compile("https?" + _REST)
-"""What is shown as the address of a page; it is shown, and never opened."""
+"""An address that is shown with a page; it is never opened."""
 _SAVED = re.compile("(?:https?|file)" + _REST)
-"""The same for a page of the folder. A server that names a file has read none."""
+"""The same for a page of the folder; only the folder may name files."""
 
 
 async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOUT) -> WebResult:
-    """Search the web, and return at most k pages, 1 to 20.
+    """Search the web and return at most k pages, 1 to 20.
 
     Raises:
-        WebError: the provider is down, refuses or answers nonsense.
-        InputError: the query is empty.
+        WebError: the provider is down, refuses the request, or returns no results that can be read.
+        InputError: the query is empty, or k is out of range.
     """
     query = one_line(query, MAX_QUERY)
     if not query:
@@ -51,6 +51,7 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
 
 
 def _plain(page: WebPage) -> WebPage:
+    """Return a page with plain text, and its address without a fragment."""
     snippet = plain(page.snippet, _SNIPPET)
     text = plain(page.text, PAGE_CHARS) or snippet
     return replace(

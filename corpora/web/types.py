@@ -1,4 +1,4 @@
-"""The nouns of web search: a page, what a search returns, and who is asked."""
+"""Define the types of web search: a page, a result and a provider."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WebPage:
     url: str
     title: str
     text: str
-    """Main text without markup, or the snippet where the provider brings no more."""
+    """Main text without markup, or the snippet if the provider returns no more."""
     snippet: str
     fetched: str
     """ISO 8601 time (UTC)."""
@@ -22,7 +22,7 @@ class WebPage:
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """What one web search brought, and sentences about what was not possible for the reader of the answer."""
+    """The pages of one web search; `notes` are sentences about it for the reader of the answer."""
 
     pages: list[WebPage]
     provider: str
@@ -35,10 +35,10 @@ class Provider(Protocol):
     name: str
 
     async def search(self, query: str, k: int) -> list[WebPage]:
-        """Return at most k pages, best first, as they came.
+        """Return at most k pages, best first, not made plain yet.
 
         Raises:
-            WebError: the engine is down, refuses, or answers with something else than results.
+            WebError: the engine is down, refuses the request, or returns no results that can be read.
         """
         ...
 

@@ -132,8 +132,8 @@ async def test_subtitles_that_go_on_behind_the_film_are_told_and_nothing_cites_t
     assert clip.text.startswith("The first words. The last words.") and "another film" not in clip.text
     assert whole.locator["end"] == pytest.approx(8, abs=0.1)
     assert all(s.time is None or s.time[1] <= 8.1 for i in (clip, whole) for s in i.spans)
-    assert {w for w in await warnings() if "behind the end" in w} == {
-        "the subtitles go on to 5:04, behind the end of the recording at 0:08, and do not fit it: 1 of 3 were"
+    assert {w for w in await warnings() if "past the end" in w} == {
+        "the subtitles run to 5:04, past the end of the recording at 0:08, and do not fit it: 1 of 3 were"
         " left out"
     }
 
@@ -151,4 +151,4 @@ async def test_a_film_whose_sound_goes_on_behind_its_picture_is_as_long_as_its_s
     found = await items()
     assert any("another film" in i.text for i in found) is subtitles
     assert found[-1].locator["end"] == pytest.approx(310, abs=0.5)
-    assert not [w for w in await warnings() if "broken off" in w or "behind" in w]
+    assert not [w for w in await warnings() if "broken off" in w or "past the end" in w]

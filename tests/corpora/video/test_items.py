@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from ragweave.corpora.chunks import chunks_of
 from ragweave.corpora.store.rows import pack, unpack
 from ragweave.corpora.types import Item
-from ragweave.corpora.video.items import TAIL, cut, items_of, utterances
+from ragweave.corpora.video.items import TAIL, cut, items_of
 from ragweave.corpora.video.listen import _cue
 from ragweave.corpora.video.recording import Cue, Frame, Recording, Shown
+from ragweave.corpora.video.utterances import utterances
 from ragweave.models.asr import Transcript, Word
 from ragweave.models.chat_reply import tokens_of
 
