@@ -97,21 +97,35 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
     name = name or _text_of(_mapping(part.get("extras")), "filename", "name")
     content = _text_of(members, "file_data", "base64", "data")
     text = _text_of(members, "text")
-    if inner.get("type") == "text" or part.get("source_type") == "text":
+    is_text = inner.get("type") == "text" or part.get("source_type") == "text"
+    if is_text or (text and not content):
         return SentFile(name or f"{_UNNAMED}.txt", (content or text).encode())
-    if text and not content:
-        return SentFile(name or f"{_UNNAMED}.txt", text.encode())
-    url = content if content.startswith(("http:", "https:")) else _text_of(members, "file_url", "url")
-    if url.startswith(("http:", "https:")):
+    url = _url_of(members, content)
+    if url:
         return SentFile(name or url, url=url)
     if content:
         return _decoded(name, content, _text_of(members, "mime_type", "media_type", "mimeType"))
-    stored = _text_of(members, "file_id", "fileId")
-    if not stored and part.get("source_type") == "id":  # the older form of LangChain
-        stored = _text_of(part, "id")
+    stored = _stored_id(part, members)
     if stored:
         return SentFile(name or stored, kept=stored)
     return SentFile(name or _UNNAMED, missing="a file whose content was not sent")
+
+
+def _url_of(members: Mapping[str, Any], content: str) -> str:
+    """Return the web address of a file, which may be in the place of its content, or ""."""
+    schemes = ("http:", "https:")
+    if content.startswith(schemes):
+        return content
+    url = _text_of(members, "file_url", "url")
+    return url if url.startswith(schemes) else ""
+
+
+def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
+    """Return the id of a stored file, or ""."""
+    stored = _text_of(members, "file_id", "fileId")
+    if not stored and part.get("source_type") == "id":  # the older form of LangChain
+        stored = _text_of(part, "id")
+    return stored
 
 
 def _inner_part(part: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -15,9 +15,9 @@ _STAYS = 2.0
 _SHARE = 0.5
 """Share of a recording with slides from which it counts as a talk over slides."""
 _RUNNING = 8
-"""Fewest slides on which a line must be to count as a running line, such as a logo or the name of a course."""
+"""Fewest slides with a running line, such as a logo or the name of a course."""
 _RUNNING_SHARE = 0.1
-"""Fewest slides with a running line, as a share of all."""
+"""The same as a share of all slides."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
 Slide = list[dict[str, Any]]

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _JOBS = 4
 """Indexing jobs that may wait or run at once for one library; only one runs at a time."""
 _INTERRUPTED = Refused(
-    503, "the server ended while it indexed", "another one goes on with the files", "interrupted"
+    503, "the server ended while it indexed", "another one continues with the files", "interrupted"
 ).named("server_ended_while_indexed")
 
 

@@ -85,18 +85,8 @@ class Records:
         with self._store.writing() as db:
             self._sweep(db)
             if knobs is not None:
-                turn = begin_turn(
-                    db,
-                    record.thread,
-                    record.id,
-                    about["graph"],
-                    about["question"],
-                    pictures,
-                    knobs,
-                    replaces,
-                    seen,
-                    new=new,
-                )
+                query = about["graph"], about["question"], pictures, knobs, replaces, seen
+                turn = begin_turn(db, record.thread, record.id, *query, new=new)
             sent(
                 db,
                 "INSERT INTO runs (id, owner, library, thread, turn, about, status, server) "

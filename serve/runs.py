@@ -135,7 +135,7 @@ class Runs:
             run = await self._restored(record, library)
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
-            raise Refused(409, f"this run cannot go on ({error.what})", "ask again").named(
+            raise Refused(409, f"this run cannot continue ({error.what})", "ask again").named(
                 "run_cannot_go_on", what=error.what
             ) from None
         other = self._runs.get(run.id)

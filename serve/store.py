@@ -116,7 +116,7 @@ class Store(Database):
             return bool(sent(db, change, verdict=packed(verdict), thread=thread, n=n).rowcount)
 
     def judged(self, owner: str, library: str) -> list[tuple[str, ConversationTurn]]:
-        """Return the turns with a verdict in an owner's conversations with a library, each with its thread."""
+        """Return an owner's turns with a verdict in conversations with a library, each with its thread."""
         mine = "thread IN (SELECT id FROM threads WHERE owner = :owner AND library = :library)"
         query = f"{_TURNS} WHERE verdict IS NOT NULL AND {mine} ORDER BY created, n"
         with self.reading() as db:
