@@ -1,4 +1,4 @@
-"""The server: one FastAPI app with the page, its API, and the doors for chat apps, LangServe and MCP."""
+"""The server: one FastAPI app with the web app, its API, and endpoints for chat apps, LangServe and MCP."""
 
 if __name__ != "ragweave.serve":
     raise ImportError("this folder is the package ragweave.serve: import it by that name")

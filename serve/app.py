@@ -1,4 +1,4 @@
-"""The FastAPI app: the page, its API, and the doors for chat apps, LangServe and MCP."""
+"""Build the FastAPI app: the web app, its API, and the endpoints for chat apps, LangServe and MCP."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from ragweave.serve import (
     routes_page,
     routes_pdf,
     routes_setup,
+    routes_uploads,
     routes_verdict,
 )
 from ragweave.serve.app_state import opened
@@ -45,7 +46,10 @@ from ragweave.serve.store import Store
 
 
 def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) -> FastAPI:
-    """Return the server as an ASGI app; where it is `exposed` to other machines, every request needs an API key."""
+    """Return the server as an ASGI app.
+
+    If it is `exposed` to other machines, every request needs an API key.
+    """
     settings = settings or serve_settings()
     store = Store(corpora_settings().home / "serve.sqlite")
     keys = Keys(store)
@@ -57,7 +61,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
         stay()
         async with opened(settings, store, slots, pictures) as app_state:
             app.state.app_state = app_state
-            # What has been imported stays: the collector need not go through it again and again.
+            # Imported modules stay in memory; the garbage collector does not need to scan them each time.
             gc.freeze()
             with drained(app_state):
                 yield
@@ -67,7 +71,7 @@ def create_app(settings: ServeSettings | None = None, *, exposed: bool = False) 
     app.state.keys = keys
     problems.install(app)
     parts = [media, openai, responses, routes_ask, routes_library, routes_models, routes_overview, routes_pdf]
-    for part in [*parts, metrics, routes_files, routes_film, routes_setup, routes_verdict]:
+    for part in [*parts, metrics, routes_files, routes_film, routes_setup, routes_uploads, routes_verdict]:
         app.include_router(part.router)
     app.include_router(routes_ask.plain)
     app.mount("/langserve", graphs)

@@ -1,7 +1,7 @@
-"""Files that come with a question: the forms in which clients send them, and reading them within limits.
+"""Read the files that clients attach to a question, within limits.
 
-A client sends a file whole, or the id of one that it keeps here, or a web address. A file is read once, and
-this process holds what was read while the conversation sends it again.
+A client sends a whole file, or the id of one that this server stores for it, or a web address. A file is read
+once; this process caches its passages while the conversation sends it again.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from ragweave.serve.pictures import PictureDesk
 
 MOST_FILES = 8
-"""Files that one conversation may bring; of more the last ones are read."""
+"""Files that one conversation may attach; of more, the last ones are read."""
 MOST_ITEMS = 2_000
-"""Passages of one file that are asked."""
-_HELD = 64
-"""Files that are held: those of the conversations that are under way, and of the last ones."""
+"""Passages of one file that are searched."""
+_CACHED = 64
+"""Files whose passages are cached, those used last."""
 _UNNAMED = "attached file"
 _NAMED = 3
-"""Files whose names are put behind a question."""
-_TOLD = 3
-"""Warnings of one file that are told."""
+"""Files whose names are appended to a question."""
+_MAX_WARNINGS = 3
+"""Warnings of one file that become notes."""
 
 
 @dataclass(frozen=True)
@@ -65,87 +65,115 @@ class SentFile:
 
     @property
     def shown(self) -> str:
-        """Its name as it is cited; text that was read before keeps the name of the file that it was read from."""
+        """The name in citations; text that an app has read keeps the name of the file that it came from."""
         name = self.name.replace("\\", "/").rpartition("/")[2]
         stem = name.removesuffix(".txt")
         return stem if PurePath(stem).suffix else name
 
     @property
     def id(self) -> str:
-        """What names it while it is held."""
+        """The key of the file in the cache."""
         return hashlib.sha256(self.name.encode() + b"\0" + self.data).hexdigest()
 
 
 class ReadFiles(NamedTuple):
-    """Files that can be asked, and what could not be read, in words."""
+    """Files that can be searched, and notes on what could not be read."""
 
     files: list[FileBeside]
     notes: list[str]
 
 
 def sent_file(part: Mapping[str, Any]) -> SentFile | None:
-    """Return the file in a part of a message, in the form of OpenAI, Anthropic or LangChain; None if it holds none."""
+    """Return the file in a part of a message, or None if it has none.
+
+    The part has the form of OpenAI, Anthropic or LangChain.
+    """
     kind = str(part.get("type", ""))
     if "file" not in kind and "document" not in kind:
         return None
-    inner: Mapping[str, Any] = next(
-        (part[key] for key in ("file", "input_file", "source") if isinstance(part.get(key), Mapping)), {}
-    )
-    both = {**part, **inner}
-    mime = _text_of(both, "mime_type", "media_type", "mimeType")
-    given = _text_of(both, "file_data", "base64", "data")
-    name = _text_of(both, "filename", "name", "title") or _text_of(
-        _mapping(part.get("extras")), "filename", "name"
-    )
-    if inner.get("type") == "text" or part.get("source_type") == "text":
-        text = given or _text_of(both, "text")
-        return SentFile(name or f"{_UNNAMED}.txt", text.encode())
-    if not given and (text := _text_of(both, "text")):
-        return SentFile(name or f"{_UNNAMED}.txt", text.encode())
-    url = given if given.startswith(("http:", "https:")) else _text_of(both, "file_url", "url")
-    if url.startswith(("http:", "https:")):
+    inner = _inner_part(part)
+    members = {**part, **inner}
+    name = _text_of(members, "filename", "name", "title")
+    name = name or _text_of(_mapping(part.get("extras")), "filename", "name")
+    content = _text_of(members, "file_data", "base64", "data")
+    text = _text_of(members, "text")
+    is_text = inner.get("type") == "text" or part.get("source_type") == "text"
+    if is_text or (text and not content):
+        return SentFile(name or f"{_UNNAMED}.txt", (content or text).encode())
+    url = _url_of(members, content)
+    if url:
         return SentFile(name or url, url=url)
-    if not given and (kept := _text_of(both, "file_id", "fileId") or _id_of(part)):
-        return SentFile(name or kept, kept=kept)
-    if not given:
-        return SentFile(name or _UNNAMED, missing="a file whose content was not sent")
-    head, comma, body = given.partition(",") if given.startswith("data:") else ("", ",", given)
-    mime = head.removeprefix("data:").partition(";")[0] or mime
+    if content:
+        return _decoded(name, content, _text_of(members, "mime_type", "media_type", "mimeType"))
+    stored = _stored_id(part, members)
+    if stored:
+        return SentFile(name or stored, kept=stored)
+    return SentFile(name or _UNNAMED, missing="a file whose content was not sent")
+
+
+def _url_of(members: Mapping[str, Any], content: str) -> str:
+    """Return the web address of a file, which may be in the place of its content, or ""."""
+    schemes = ("http:", "https:")
+    if content.startswith(schemes):
+        return content
+    url = _text_of(members, "file_url", "url")
+    return url if url.startswith(schemes) else ""
+
+
+def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
+    """Return the id of a stored file, or ""."""
+    stored = _text_of(members, "file_id", "fileId")
+    if not stored and part.get("source_type") == "id":  # the older form of LangChain
+        stored = _text_of(part, "id")
+    return stored
+
+
+def _inner_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the object within a part that describes the file."""
+    for key in ("file", "input_file", "source"):
+        inner = part.get(key)
+        if isinstance(inner, Mapping):
+            return inner
+    return {}
+
+
+def _decoded(name: str, content: str, mime: str) -> SentFile:
+    """Return a file from its content in Base64 or as a data URL, whose media type comes before `mime`."""
+    body = content
+    if content.startswith("data:"):
+        head, _, body = content.partition(",")
+        mime = head.removeprefix("data:").partition(";")[0] or mime
     try:
-        data = base64.b64decode("".join(body.split()), validate=True) if comma else b""
+        data = base64.b64decode("".join(body.split()), validate=True)
     except (binascii.Error, ValueError):
         data = b""
     if not data:
         return SentFile(name or _UNNAMED, missing="a file that is empty or not Base64")
-    return SentFile(name or _UNNAMED + (mimetypes.guess_extension(mime) or ""), data)
-
-
-def _id_of(part: Mapping[str, Any]) -> str:
-    """Return the id of a kept file in the older form of LangChain, where `id` is that of the file."""
-    return _text_of(part, "id") if part.get("source_type") == "id" else ""
+    if not name:
+        name = _UNNAMED + (mimetypes.guess_extension(mime) or "")
+    return SentFile(name, data)
 
 
 def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
-    """Return the files that Open WebUI sends as the member `files`, those alone whose text comes with them."""
+    """Return the files that Open WebUI sends as the member `files`, if it sends their text."""
     found = []
-    for row in sent or ():
-        inner = _mapping(_mapping(row).get("file"))
-        held = [
-            _mapping(_mapping(_mapping(row).get("docs")).get("data")),
-            _mapping(inner.get("data")),
-            _mapping(row),
-        ]
-        text = next((t for one in held if (t := _text_of(one, "content"))), "")
+    for given in sent or ():
+        row = _mapping(given)
+        inner = _mapping(row.get("file"))
+        text = _text_of(_mapping(_mapping(row.get("docs")).get("data")), "content")
+        text = text or _text_of(_mapping(inner.get("data")), "content")
+        text = text or _text_of(row, "content")
         if text:
-            name = _text_of(_mapping(row), "name") or _text_of(inner, "filename") or _UNNAMED
+            name = _text_of(row, "name") or _text_of(inner, "filename") or _UNNAMED
             found.append(read_before(name, text))
     return found
 
 
 def with_names(text: str, sent: Sequence[SentFile]) -> str:
-    """Return a question with the names of its files behind it, by which a model finds what “this file” means."""
-    names = dict.fromkeys(file.shown for file in sent)
-    return " ".join([text, *(f"“{name}”" for name in [*names][:_NAMED])])
+    """Return a question followed by the names of its files, so that a model understands “this file”."""
+    names = list(dict.fromkeys([file.shown for file in sent]))
+    quoted = [f"“{name}”" for name in names[:_NAMED]]
+    return " ".join([text, *quoted])
 
 
 def read_before(name: str, text: str) -> SentFile:
@@ -158,44 +186,48 @@ def _mapping(given: Any) -> Mapping[str, Any]:
 
 
 def _text_of(given: Mapping[str, Any], *names: str) -> str:
-    """Return the first of some members that is text."""
-    return next((given[name] for name in names if isinstance(given.get(name), str) and given[name]), "")
+    """Return the first member among `names` that is a non-empty text, or ""."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
 
 
 class Sender(NamedTuple):
-    """Whose files a request may name, and whether it allows reading the web."""
+    """The owner of the files that a request may name, and whether it allows web access."""
 
     owner: str = ""
     web: bool = False
 
 
 class FileDesk:
-    """Reads the files of questions in the process that reads their pictures; `kept` are those of `/v1/files`."""
+    """Read the files of questions in the process that reads pictures; `kept` are those of `/v1/files`."""
 
     def __init__(self, desk: PictureDesk, kept: KeptFiles | None = None) -> None:
         self._desk, self._kept = desk, kept
-        self._held: OrderedDict[str, FileBeside] = OrderedDict()
+        self._cache: OrderedDict[str, FileBeside] = OrderedDict()
 
     async def read(self, sent: Sequence[SentFile]) -> ReadFiles:
-        """Return the files of a conversation; one that cannot be read costs a note."""
+        """Return the files of a conversation, with a note for each that cannot be read."""
         named = {file.id: file for file in sent}
         read = ReadFiles([], [])
         if len(named) > MOST_FILES:
             read.notes.append(f"Only the last {MOST_FILES} of {len(named)} files that were sent were read.")
         for file in list(named.values())[-MOST_FILES:]:
             try:
-                held = await self.one(file)
+                one = await self.one(file)
             except RagweaveError as error:
                 read.notes.append(unread(file, error))
                 continue
-            read.files.append(held)
-            read.notes.extend(held.notes)
+            read.files.append(one)
+            read.notes.extend(one.notes)
         return read
 
     async def with_content(
         self, sent: Sequence[SentFile], sender: Sender, notes: list[str]
     ) -> list[SentFile]:
-        """Return files with their content; one that cannot be had is left out, and a note is added."""
+        """Return files with their content; for each that is not available, add a note instead."""
         found = []
         for file in sent:
             try:
@@ -205,10 +237,10 @@ class FileDesk:
         return found
 
     async def content(self, file: SentFile, sender: Sender) -> SentFile:
-        """Return a file with its content, if the client sent its id or its address.
+        """Return a file with its content, even if the client sent only its id or its address.
 
         Raises:
-            NotFound: the caller keeps no file of that id.
+            NotFound: the caller has no stored file of that id.
             InputError: the address cannot be read, or the request does not allow it.
         """
         if file.kept:
@@ -225,7 +257,7 @@ class FileDesk:
         return file
 
     async def of_thread(self, owner: str, thread: str) -> list[FileBeside]:
-        """Return the files that a conversation keeps here."""
+        """Return the stored files of a conversation."""
         if self._kept is None:
             return []
         kept = await asyncio.to_thread(self._kept.all, owner, thread)
@@ -233,17 +265,21 @@ class FileDesk:
         return [await self.one(await self.content(file, Sender(owner))) for file in files[-MOST_FILES:]]
 
     async def one(self, file: SentFile) -> FileBeside:
-        """Return a file as it was read, or raise why it cannot be."""
+        """Return the passages of a file, from the cache if they are there.
+
+        Raises:
+            RagweaveError: the file cannot be read.
+        """
         if file.missing:
             remedy = "index it into the library and ask again"
             raise InputError(f"{file.name[:80]!r} is {file.missing}", remedy)
-        if file.id not in self._held:
-            made = await self._desk.with_reader(lambda readers: _read(readers, file))
-            self._held[file.id] = made
-            while len(self._held) > _HELD:
-                self._held.popitem(last=False)
-        self._held.move_to_end(file.id)
-        return self._held[file.id]
+        if file.id not in self._cache:
+            passages = await self._desk.with_reader(lambda readers: _read(readers, file))
+            self._cache[file.id] = passages
+            while len(self._cache) > _CACHED:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(file.id)
+        return self._cache[file.id]
 
 
 def unread(file: SentFile, error: RagweaveError) -> str:
@@ -257,29 +293,29 @@ def _read(readers: Readers, file: SentFile) -> FileBeside:
         path, media = folder / name, folder / "kept"
         media.mkdir()
         path.write_bytes(file.data)
-        made = readers.read(str(path), f"sent-{file.id[:24]}", words, media)
-    return _beside(file, name, made, words)
+        prepared = readers.read(str(path), f"sent-{file.id[:24]}", words, media)
+    return _searchable(file, name, prepared, words)
 
 
-def _beside(file: SentFile, name: str, made: Prepared, words: int) -> FileBeside:
-    """Return a file as it was read: its texts, and the words in its pictures as paragraphs; no picture is kept."""
+def _searchable(file: SentFile, name: str, prepared: Prepared, words: int) -> FileBeside:
+    """Return the texts of a file, and the words in its pictures as paragraphs; pictures are dropped."""
     shown = SentFile(name).shown
-    texts = [item if item.corpus != "image" else _words_of(item) for item in made.items]
-    kept = [
-        _placed(item, name, shown)
-        for item in texts
-        if item.text.strip() and item.corpus in ("paragraph", "document")
-    ]
+    kept = []
+    for item in prepared.items:
+        if item.corpus == "image":
+            item = _words_of(item)
+        if item.text.strip() and item.corpus in ("paragraph", "document"):
+            kept.append(_placed(item, name, shown))
     if not kept:
         raise RagweaveError("it holds no text", "index it into the library to have its pictures looked at")
-    notes = [f"Of the file “{shown}”: {warning}" for warning in made.warnings[:_TOLD]]
+    notes = [f"Of the file “{shown}”: {warning}" for warning in prepared.warnings[:_MAX_WARNINGS]]
     if len(kept) > MOST_ITEMS:
         notes.append(
             f"Of the file “{shown}” only the first {MOST_ITEMS:,} of {len(kept):,} passages are asked."
         )
         kept = kept[:MOST_ITEMS]
-    ranges = tuple(tuple(chunks(item, words)) for item in kept)
-    return FileBeside(file.id, shown, tuple(kept), ranges, terms_of(kept), tuple(notes))
+    ranges = [tuple(chunks(item, words)) for item in kept]
+    return FileBeside(file.id, shown, tuple(kept), tuple(ranges), terms_of(kept), tuple(notes))
 
 
 def _words_of(item: Item) -> Item:
@@ -288,12 +324,12 @@ def _words_of(item: Item) -> Item:
 
 
 def _placed(item: Item, name: str, shown: str) -> Item:
-    """Return an item whose place names the file as it was sent, and no path of this machine."""
+    """Return an item whose locator has the name of the sent file instead of a path of this machine."""
     place: Locator = {**item.locator, "file": shown}
     place.pop("image", None)
     if place.get("kind") == "image":
         place["kind"] = "page" if "page" in place else "heading"
     title = shown if item.title == PurePath(name).stem else item.title
-    return replace(
-        item, title=title, locator=place, meta={k: v for k, v in item.meta.items() if k != "pages"}
-    )
+    meta = dict(item.meta)
+    meta.pop("pages", None)
+    return replace(item, title=title, locator=place, meta=meta)

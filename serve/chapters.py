@@ -1,46 +1,77 @@
-"""Chapters of a recording that names none: the slides that it shows, each under its heading."""
+"""Find chapters in a recording that names none: the slides that it shows, each under its heading."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
 _WORDS = 4
-"""Words on a slide; fewer are a sign or a name in a picture."""
+"""Fewest words of a slide; less text is a sign or a name in a picture."""
 _STAYS = 2.0
-"""Seconds in which a slide is read; what goes sooner only passes by."""
+"""Fewest seconds of a slide; text that disappears sooner cannot be read as one."""
 _SHARE = 0.5
-"""Share of a recording's seconds with slides, from which on it is a talk over them."""
-_RUNNING, _RUNS = 8, 0.1
-"""Slides, and share of all, on which a line stands that heads none of them: a logo, the name of a course."""
+"""Share of a recording with slides from which it counts as a talk over slides."""
+_RUNNING = 8
+"""Fewest slides with a running line, such as a logo or the name of a course."""
+_RUNNING_SHARE = 0.1
+"""The same as a share of all slides."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
+
+Slide = list[dict[str, Any]]
+"""Lines that appeared on the screen at the same time."""
 
 
 def chapters_of(lines: Iterable[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    """Return `start`, `end` and `title` of each slide of a recording of so many seconds; none where it shows few.
+    """Return the slides of a recording with `start`, `end` and `title`, or nothing if slides are rare.
 
-    What came on the screen together is one slide. Its heading is its first line that does not run through all
-    slides; the first slide has its first line. One that stays under its heading while points are added goes
-    on. Lines are those of a transcript, in order of time.
+    `lines` are those of a transcript in order of time, `seconds` is the length of the recording. The title of
+    a slide is its first line that is not a running line; the first slide has its first line. Successive
+    slides of one title are one chapter: points are added to it.
     """
+    shown = [line for line in lines if line.get("shown")]
+    slides = [list(group) for _, group in groupby(shown, key=lambda line: line["start"])]
+    running = _running_lines(slides)
     found: list[dict[str, Any]] = []
     covered = 0.0
-    shown_lines = (line for line in lines if line.get("shown"))
-    slides = [list(group) for _, group in groupby(shown_lines, key=lambda line: line["start"])]
-    standing = Counter(text for shown in slides for text in {line["text"] for line in shown})
-    running = {text for text, n in standing.items() if n >= max(_RUNNING, _RUNS * len(slides))}
-    for shown in slides:
-        start, end = shown[0]["start"], max(line["end"] for line in shown)
-        own = [line["text"] for line in shown if shown is slides[0] or line["text"] not in running]
-        title = own[0] if own else shown[0]["text"]
-        if end - start < _STAYS or sum(len(_WORD.findall(line["text"])) for line in shown) < _WORDS:
+    for number, slide in enumerate(slides):
+        start = slide[0]["start"]
+        end = max([line["end"] for line in slide])
+        if end - start < _STAYS or _words(slide) < _WORDS:
             continue
+        title = slide[0]["text"] if number == 0 else _title(slide, running)
         covered += end - start
         if found and found[-1]["title"] == title:
             found[-1]["end"] = end
         else:
             found.append({"start": start, "end": end, "title": title})
-    return found if len(found) > 1 and covered >= _SHARE * seconds else []
+    if len(found) < 2 or covered < _SHARE * seconds:
+        return []
+    return found
+
+
+def _running_lines(slides: Sequence[Slide]) -> set[str]:
+    """Return the lines that many slides have."""
+    counts: Counter[str] = Counter()
+    for slide in slides:
+        counts.update({line["text"] for line in slide})
+    enough = max(_RUNNING, _RUNNING_SHARE * len(slides))
+    return {text for text, count in counts.items() if count >= enough}
+
+
+def _words(slide: Slide) -> int:
+    """Return the number of words on a slide."""
+    count = 0
+    for line in slide:
+        count += len(_WORD.findall(line["text"]))
+    return count
+
+
+def _title(slide: Slide, running: set[str]) -> str:
+    """Return the first line of a slide that is not a running line, or its first line if all are."""
+    for line in slide:
+        if line["text"] not in running:
+            return str(line["text"])
+    return str(slide[0]["text"])

@@ -1,4 +1,4 @@
-"""The steps of conversations, LangGraph's checkpoints: in a file, or in the database that the settings name."""
+"""Store LangGraph's checkpoints of conversations, in a file or in the database of the settings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     Saver: TypeAlias = AsyncSqliteSaver | AsyncPostgresSaver
 
 CHAT = "conversations_of_ragweave"
-"""Schema of a database that holds the conversations of `ragweave chat`, apart from those of servers."""
+"""Database schema for the conversations of `ragweave chat`, apart from those of servers."""
 _CONNECTIONS = 4
-_LATELY = 1.0
-"""Seconds for which a connection that was there is taken to be there."""
+_FRESH_SECONDS = 1.0
+"""Seconds after a check in which a connection counts as alive."""
 _PATIENCE = 60.0
-"""Seconds in which another process has made the tables."""
+"""Seconds to wait while another process creates the tables."""
 _BEFORE = """thread_id = :thread AND checkpoint_id < (SELECT max(checkpoint_id) FROM checkpoints
     WHERE thread_id = :thread AND checkpoint_ns = '' AND CAST(metadata AS {json}) ->> 'run' = :run)"""
 _UNUSED = """thread_id = :thread AND NOT EXISTS (SELECT 1 FROM checkpoints c WHERE c.thread_id = b.thread_id
@@ -38,8 +38,9 @@ _UNUSED = """thread_id = :thread AND NOT EXISTS (SELECT 1 FROM checkpoints c WHE
 
 @asynccontextmanager
 async def of_the_server() -> AsyncIterator[Saver]:
-    """Open the steps of a server's conversations."""
-    if url := corpora_settings().database:
+    """Open the checkpoints of a server's conversations."""
+    url = corpora_settings().database
+    if url:
         async with in_database(url, SCHEMA) as saver:
             yield saver
         return
@@ -52,24 +53,30 @@ async def of_the_server() -> AsyncIterator[Saver]:
             held(home, SCHEMA, _PATIENCE, "The conversations are made by", "start this one again")
         ):
             await saver.setup()
-        # What a power cut may take is the last turn; the answer itself stands in the store.
+        # A power cut may lose the checkpoints of the last turn; its answer is in the store.
         await saver.conn.execute("PRAGMA synchronous = NORMAL")
         yield saver
 
 
 async def forget_library(tables: Database, library: str) -> None:
-    """Delete the conversations with a library that is gone, their links with them, and what else was kept of it."""
-    # Once while the rows still name them, so that what is cut short leaves no steps without a name; and once
-    # for what a server added meanwhile.
-    for named in (tables.asked_of, tables.forget_library):
-        if threads := await asyncio.to_thread(named, library):
-            async with of_the_server() as saver:
-                for thread in threads:
-                    await saver.adelete_thread(thread)
+    """Delete the conversations with a deleted library, their links, and all else stored about it."""
+    # The checkpoints go first, while the rows still name them: an interruption leaves none without a row.
+    await _forget_threads(await asyncio.to_thread(tables.asked_of, library))
+    # A server may have added conversations meanwhile.
+    await _forget_threads(await asyncio.to_thread(tables.forget_library, library))
+
+
+async def _forget_threads(threads: list[str]) -> None:
+    """Delete the checkpoints of conversations."""
+    if not threads:
+        return
+    async with of_the_server() as saver:
+        for thread in threads:
+            await saver.adelete_thread(thread)
 
 
 async def latest(saver: Saver, limit: int) -> list[str]:
-    """Return the ids of the conversations that were gone on with last, newest first."""
+    """Return the ids of the conversations that were used last, newest first."""
     conn: Any = saver.conn
     # Checkpoint ids grow with time.
     query = (
@@ -83,7 +90,7 @@ async def latest(saver: Saver, limit: int) -> list[str]:
 
 
 async def forget_steps(saver: Saver, thread: str, run: str) -> None:
-    """Forget the steps of a conversation before the last one of a run."""
+    """Delete the checkpoints of a conversation before the last one of a run."""
     conn: Any = saver.conn
     given = {"thread": thread, "run": run}
     if _is_file(saver):
@@ -112,7 +119,7 @@ def _is_file(saver: Saver) -> bool:
 
 @asynccontextmanager
 async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgresSaver]:
-    """Open the conversations of a database; a connection that has ended is replaced at the next turn.
+    """Open the checkpoints in a database; a closed connection is replaced at the next turn.
 
     Raises:
         LibraryError: the extra `postgres` is missing, or the database cannot be used.
@@ -140,40 +147,42 @@ async def in_database(url: str, schema: str = CHAT) -> AsyncIterator[AsyncPostgr
         max_size=_CONNECTIONS,
         open=False,
         timeout=10,
-        check=_lately_there(AsyncConnectionPool.check_connection),
+        check=_unless_fresh(AsyncConnectionPool.check_connection),
     )
     async with pool:
         saver = AsyncPostgresSaver(pool)
-        # Its own lock lets one call after the other through, as for a single connection; here each has one of
-        # its own.
+        # Its own lock allows one call at a time, as a single connection needs. In a pool each call has its
+        # own connection.
         saver.lock = asyncio.Semaphore(_CONNECTIONS)  # type: ignore[assignment]
         async with _alone(postgres.server(url).lock(schema, _PATIENCE, lambda holder: None)):
             await saver.setup()
         yield saver
 
 
-def _lately_there(check: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """Return a check that asks a connection once in a second: each step of an answer takes one several times.
+def _unless_fresh(check: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
+    """Return a check that runs at most once a second: each step of an answer takes connections many times.
 
-    One on which something has come is asked as well: a server says that it ends, and may be back within that
-    second.
+    A connection with unread data is always checked: a database server announces its end, and may be back
+    within that second.
     """
-    asked: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
+    checked_at: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
 
     async def checked(connection: Any) -> None:
-        with selectors.DefaultSelector() as come:
-            come.register(connection.fileno(), selectors.EVENT_READ)
-            told = bool(come.select(0))
-        if (now := time.monotonic()) - asked.get(connection, -_LATELY) >= _LATELY or told:
+        with selectors.DefaultSelector() as selector:
+            selector.register(connection.fileno(), selectors.EVENT_READ)
+            has_data = bool(selector.select(0))
+        now = time.monotonic()
+        age = now - checked_at.get(connection, -_FRESH_SECONDS)
+        if age >= _FRESH_SECONDS or has_data:
             await check(connection)
-            asked[connection] = now
+            checked_at[connection] = now
 
     return checked
 
 
 @asynccontextmanager
 async def _alone(lock: AbstractContextManager[Any]) -> AsyncIterator[None]:
-    """Hold a lock: two that make the tables at once would be in each other's way."""
+    """Hold a lock, so that no two processes create the tables at once."""
     with ExitStack() as alone:
         await asyncio.to_thread(alone.enter_context, lock)
         yield

@@ -1,7 +1,7 @@
-"""Where the server's own tables lie: in a small SQLite file of the home, or in the database that the settings name.
+"""Open the server's own tables, in a small SQLite file of the home or in the database of the settings.
 
-Both get the same statements. A transaction that reads sees one state; one that writes has the file to itself,
-or locks the rows that it changes first.
+Both receive the same statements. A reading transaction sees one state. A writing transaction locks the file,
+or the rows that it changes first.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ragweave.serve.tables import HISTORY, TABLES
 logger = logging.getLogger(__name__)
 
 SCHEMA = "server_of_ragweave"
-"""Schema of a database that holds the tables of its servers, and the steps of their conversations."""
+"""Database schema with the tables of the servers and the checkpoints of their conversations."""
 
 
 class Database:
-    """The tables: those of a file, where the settings name no database.
+    """The server's tables: in the database of the settings, or in a file if they name none.
 
     All methods are short and synchronous; async callers go through `asyncio.to_thread`.
     """
@@ -46,8 +46,8 @@ class Database:
             else:
                 make_home(path.parent)
                 path.touch(mode=0o600)
-                # What a power cut may take is the last turn. The file grows with each turn, and what is read
-                # of it is small: a large cache for each connection would grow with it, unread.
+                # A power cut may lose the last turn. The cache of a connection stays small: the file grows
+                # with each turn, but only little of it is read.
                 self._reading = self._writing = engine_of(path, "NORMAL", cache=1_000)
             with self.writing() as db:
                 _make_tables(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
@@ -71,30 +71,30 @@ class Database:
         return self._writing.begin() if self.shared else write(self._writing)
 
     def asked_of(self, library: str) -> list[str]:
-        """Return the ids of the conversations with a library: each has steps."""
+        """Return the ids of the conversations with a library, each of which has checkpoints."""
         with self.reading() as db:
             return _asked_of(db, library)
 
     def forget_library(self, library: str) -> list[str]:
-        """Delete what anybody asked of a library; return the ids of the conversations."""
+        """Delete the conversations of all owners with a library; return their ids."""
+        # Jobs, which have no thread, end by themselves.
+        delete_runs = "DELETE FROM runs WHERE library = :library AND thread <> ''"
         with self.writing() as db:
             threads = _asked_of(db, library)
-            sent(
-                db, "DELETE FROM runs WHERE library = :library AND thread <> ''", library=library
-            )  # a job ends itself
+            sent(db, delete_runs, library=library)
             for table in ("threads", "overviews", "added"):
                 sent(db, f"DELETE FROM {table} WHERE library = :library", library=library)
         return threads
 
     def overview(self, library: str, generation: int) -> dict[str, Any] | None:
-        """Return what a chat model wrote of a library; None where nothing is, or the library has changed since."""
+        """Return what a chat model wrote about a library; None if nothing, or if it changed since."""
         query = "SELECT written FROM overviews WHERE library = :library AND generation = :generation"
         with self.reading() as db:
             written = sent(db, query, library=library, generation=generation).scalar_one_or_none()
         return json.loads(written) if written else None
 
     def keep_overview(self, library: str, generation: int, written: dict[str, Any]) -> None:
-        """Keep what a chat model wrote of a library, in place of what it wrote before."""
+        """Store what a chat model wrote about a library, and delete what it wrote before."""
         with self.writing() as db:
             sent(db, "DELETE FROM overviews WHERE library = :library", library=library)
             row = {"library": library, "generation": generation, "written": json.dumps(written)}
@@ -102,13 +102,13 @@ class Database:
 
 
 def _asked_of(db: Connection, library: str) -> list[str]:
-    asked = "SELECT thread FROM runs WHERE library = :library AND thread <> ''"
-    query = f"SELECT id FROM threads WHERE library = :library UNION {asked}"
+    of_runs = "SELECT thread FROM runs WHERE library = :library AND thread <> ''"
+    query = f"SELECT id FROM threads WHERE library = :library UNION {of_runs}"
     return list(sent(db, query, library=library).scalars())
 
 
 def sent(db: Connection, statement: str, **given: Any) -> CursorResult[Any]:
-    """Send a statement whose parameters are named, as in `:id`."""
+    """Execute a statement with named parameters, as in `:id`."""
     return db.execute(_parsed(statement), given)
 
 
@@ -116,10 +116,10 @@ _parsed = lru_cache(maxsize=200)(text)
 
 
 def _make_tables(db: Connection, what: str) -> None:
-    """Give a new file or schema its tables, or bring older ones up; two processes may begin at once."""
+    """Create the tables of a new file or schema, or migrate older ones; two processes may do so at once."""
     if db.dialect.name == "postgresql":
-        # A lock of its own: whoever holds that of the conversations makes an index, which waits for every
-        # transaction.
+        # The lock of the conversations cannot be used here: its holder creates an index, which waits for
+        # every transaction.
         sent(db, "SELECT pg_advisory_xact_lock(:key)", key=postgres.key_of(f"{SCHEMA} tables"))
         sent(db, f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     found = _number(db)
@@ -131,17 +131,14 @@ def _make_tables(db: Connection, what: str) -> None:
     else:
         HISTORY.bring_up(db, found, what)
         logger.warning("%s: the tables were brought from number %d to %d", what, found, HISTORY.newest)
-    shared = db.dialect.name == "postgresql"
-    kept = (
-        f"COMMENT ON SCHEMA {SCHEMA} IS '{HISTORY.newest}'"
-        if shared
-        else f"PRAGMA user_version = {HISTORY.newest}"
-    )
-    db.exec_driver_sql(kept)
+    if db.dialect.name == "postgresql":
+        db.exec_driver_sql(f"COMMENT ON SCHEMA {SCHEMA} IS '{HISTORY.newest}'")
+    else:
+        db.exec_driver_sql(f"PRAGMA user_version = {HISTORY.newest}")
 
 
 def _number(db: Connection) -> int:
-    """Return the number of the tables: the comment of the schema, or `PRAGMA user_version`."""
+    """Return the version of the tables: the comment of the schema, or `PRAGMA user_version`."""
     if db.dialect.name == "postgresql":
         found = sent(db, f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')").scalar_one()
     else:
@@ -150,8 +147,9 @@ def _number(db: Connection) -> int:
 
 
 def number_of_tables(path: Path) -> int | None:
-    """Return the number of the server's tables without touching them; None if there are none yet."""
-    if url := corpora_settings().database:
+    """Return the version of the server's tables without changing them; None if there are none yet."""
+    url = corpora_settings().database
+    if url:
         with postgres.server(url).within(SCHEMA)[0].begin() as db:
             return _number(db) or None
     if not path.exists():

@@ -1,7 +1,7 @@
-"""Stopping a server without cutting answers off: those under way come to their end, and no new one begins.
+"""Stop a server gracefully: answers in progress finish, and no new one begins.
 
-The first signal is kept from uvicorn until then: at once it would close the port, and sse-starlette every
-stream. So is a second, which does not wait for the answers, until their readers are told.
+uvicorn receives the first signal only then, because it would close the port at once, and sse-starlette every
+stream. A second signal stops the answers; uvicorn receives it when their readers know.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ from uvicorn.server import HANDLED_SIGNALS
 
 from ragweave.serve.app_state import AppState
 
-_TELLING = 2.0
-"""Seconds in which those who read answers that are broken off are told."""
+_NOTICE_SECONDS = 2.0
+"""Longest wait until the readers of stopped answers have received the end."""
 
 
 @contextmanager
 def drained(app_state: AppState) -> Iterator[None]:
-    """Have the first signal to stop wait for the answers under way, where uvicorn serves; a second breaks them off."""
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        found = {number: signal.getsignal(number) for number in HANDLED_SIGNALS}
-        before = {n: h for n, h in found.items() if isinstance(getattr(h, "__self__", None), uvicorn.Server)}
-    loop, tasks, at_once = asyncio.get_running_loop(), set[asyncio.Task[None]](), threading.Event()
+    """Let the first stop signal wait for the answers in progress; a second signal stops them.
 
-    def hear(number: int, frame: FrameType | None) -> None:
-        stop, first = before[number], not app_state.slots.draining
+    Without uvicorn, signals are left alone.
+    """
+    before = _uvicorn_handlers()
+    loop = asyncio.get_running_loop()
+    tasks = set[asyncio.Task[None]]()
+    at_once = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        stop = before[number]
+        first = not app_state.slots.draining
         app_state.slots.draining = True
         if first:
             drain = partial(_drain, app_state, stop.__self__, at_once, lambda: stop(number, frame))
@@ -45,7 +48,7 @@ def drained(app_state: AppState) -> Iterator[None]:
             at_once.set()
 
     for number in before:
-        signal.signal(number, hear)
+        signal.signal(number, on_signal)
     try:
         yield
     finally:
@@ -53,9 +56,22 @@ def drained(app_state: AppState) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def _uvicorn_handlers() -> dict[int, Any]:
+    """Return the signal handlers of uvicorn by the number of the signal."""
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is not threading.main_thread():
+        return handlers
+    for number in HANDLED_SIGNALS:
+        handler = signal.getsignal(number)
+        if isinstance(getattr(handler, "__self__", None), uvicorn.Server):
+            handlers[number] = handler
+    return handlers
+
+
 async def _drain(
     app_state: AppState, server: uvicorn.Server, at_once: threading.Event, stop: Callable[[], None]
 ) -> None:
+    """Wait for the answers in progress, stop the rest, and stop the server."""
     loop = asyncio.get_running_loop()
     ends = loop.time() + app_state.settings.shutdown_seconds
 
@@ -65,11 +81,11 @@ async def _drain(
 
     try:
         await wait(ends, lambda: at_once.is_set() or server.should_exit)
-        broken_off = app_state.slots.taken
+        stopped = app_state.slots.taken
         app_state.slots.end()
-        await app_state.runs.close()  # while those who read them can still be told
-        await wait(loop.time() + _TELLING, lambda: server.should_exit)
-        if broken_off:  # what was said last is on its way
+        await app_state.runs.close()  # while their readers are still connected
+        await wait(loop.time() + _NOTICE_SECONDS, lambda: server.should_exit)
+        if stopped:  # let the last events reach the readers
             await asyncio.sleep(0.1)
     finally:
         if not server.should_exit:

@@ -1,4 +1,4 @@
-"""Lets a process of its own open a file for a reader, under a limit of memory and time."""
+"""Draw pages of files in a separate process, within limits of memory and time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SECONDS = 20.0
 _DRAWING = asyncio.Semaphore(2)
 
 
-async def drawn(path: Path, **asked: Any) -> tuple[dict[str, Any], bytes]:
-    """Return what a function of `ragweave.serve.draw` tells, and its picture; `do` names it.
+async def drawn(path: Path, **arguments: Any) -> tuple[dict[str, Any], bytes]:
+    """Return the facts and the picture that a function of `ragweave.serve.draw` returns; `do` names it.
 
     Raises:
         SourceError: the file cannot be opened, or not in time.
     """
-    sent = json.dumps({"file": str(path), **asked}).encode()
+    sent = json.dumps({"file": str(path), **arguments}).encode()
     async with _DRAWING:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-P", "-m", "ragweave.serve.draw", str(corpora_settings().parse_memory_mb),
@@ -44,14 +44,14 @@ async def drawn(path: Path, **asked: Any) -> tuple[dict[str, Any], bytes]:
                 process.kill()
                 await process.wait()
     line, _, picture = out.partition(b"\n")
-    told: dict[str, Any] = json.loads(line) if line else {"wrong": "the file is damaged"}
-    if "wrong" in told:
-        raise SourceError(f"This page cannot be drawn: {told['wrong']}", "open the file itself")
-    return told, picture
+    facts: dict[str, Any] = json.loads(line) if line else {"wrong": "the file is damaged"}
+    if "wrong" in facts:
+        raise SourceError(f"This page cannot be drawn: {facts['wrong']}", "open the file itself")
+    return facts, picture
 
 
 def first_file(paths: tuple[str, ...]) -> Path:
-    """Return the first of the places of a source where a file lies."""
+    """Return the first path of a source at which there is a file."""
     for path in map(Path, paths):
         if path.is_file() or here(path):
             return path

@@ -1,4 +1,4 @@
-"""The door: every request passes here before anything reads its body or does work for it."""
+"""Check every request before the server reads its body or does any work for it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from ragweave.serve.store import Store
 logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_session"
-"""The cookie of a browser that logged in; it holds a session, never a key."""
+"""Cookie of a browser that is logged in; it has a session, never a key."""
 _PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD, _FILES = "/api/upload", "/v1/files"
-"""Addresses that take forms with files."""
+"""Addresses that accept forms with files."""
 _STALL = 30.0
-"""Seconds between two pieces of a body."""
+"""Longest pause between two pieces of a body, in seconds."""
 _PACE = 16_384
-"""Bytes per second that a body has to come at, counted from the `_STALL` seconds that each may take."""
+"""Least speed of a body in bytes per second, measured after the first `_STALL` seconds."""
 _UNREAD = 60.0
-"""Seconds that what was written may wait for its reader."""
+"""Seconds after which a client that does not read its response counts as gone."""
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
@@ -49,21 +49,56 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
-"""Sent with every answer that does not set its own."""
+"""Sent with every response that does not set its own."""
+
+
+class _Reply:
+    """Send the messages of one response with the server's headers; note its status and a lost client."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._state, self._send = scope["state"], send
+        self.status = 0
+        """Status that was sent; 0 until then."""
+        self.gone = asyncio.Event()
+        """Set when the client stops reading."""
+
+    async def __call__(self, message: Message) -> None:
+        """Send one message."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self._add_headers(MutableHeaders(scope=message))
+        if self.gone.is_set():
+            return
+        try:
+            async with asyncio.timeout(_UNREAD):
+                await self._send(message)
+        except TimeoutError:
+            self.gone.set()
+
+    def _add_headers(self, headers: MutableHeaders) -> None:
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        headers["X-Request-Id"] = self._state["request_id"]
+        caller = self._state.get("caller")
+        if caller:
+            headers["X-Ragweave-Caller"] = caller.id
 
 
 class Guard:
-    """Checks host, origin, key, rate and size, in this order, and writes one line of log for each request.
+    """Check host, origin, key, rate and size, in this order, and log one line for each request.
 
-    Where the server is `exposed` to other machines a key is always needed.
+    If the server is `exposed` to other machines, a key is always needed.
     """
 
     def __init__(self, app: ASGIApp, settings: ServeSettings, keys: Keys, exposed: bool) -> None:
         self._app, self._settings, self._keys, self._exposed = app, settings, keys, exposed
-        self._names = {"localhost"} | {n.strip().lower() for n in settings.names.split(",") if n.strip()}
+        self._names = {"localhost"}
+        for name in settings.names.split(","):
+            if name.strip():
+                self._names.add(name.strip().lower())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer it with the reason why not."""
+        """Pass a request on, or respond with the reason for its refusal."""
         if scope["type"] != "http":
             # There are no web sockets here; the lifespan passes.
             if scope["type"] == "lifespan":
@@ -71,43 +106,27 @@ class Guard:
             return
         request = secrets.token_hex(6)
         scope.setdefault("state", {})["request_id"] = request
-        began, status, gone = time.monotonic(), 0, asyncio.Event()
-
-        async def answered(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers["X-Request-Id"] = request
-                if caller := scope["state"].get("caller"):
-                    headers["X-Ragweave-Caller"] = caller.id
-            if not gone.is_set():
-                try:
-                    async with asyncio.timeout(_UNREAD):
-                        await send(message)
-                except TimeoutError:
-                    gone.set()
-
+        began = time.monotonic()
+        reply = _Reply(scope, send)
         try:
             try:
-                caller = await self._admit(scope)
-                scope["state"]["caller"] = caller
-                await self._app(scope, self._limited(scope, _until(gone, receive)), answered)
-            except Exception as error:  # what the app foresees it answers itself
-                if status:
+                scope["state"]["caller"] = await self._admit(scope)
+                await self._app(scope, self._limited(scope, _until(reply.gone, receive)), reply)
+            except Exception as error:  # one that the app does not handle itself
+                if reply.status:
                     raise
-                await response(error, request, scope["path"])(scope, receive, answered)
+                await response(error, request, scope["path"])(scope, receive, reply)
         finally:
-            status = status or 500
-            told = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
-            if caller := scope["state"].get("caller"):
-                told |= {"caller": caller.id, "key": caller.name}
+            status = reply.status or 500
+            facts = {"request": request, "status": status, "seconds": round(time.monotonic() - began, 4)}
+            caller = scope["state"].get("caller")
+            if caller:
+                facts |= {"caller": caller.id, "key": caller.name}
             REQUESTS.labels(str(status)).inc()
-            logger.info("%s %s %s", scope["method"], scope["path"], status, extra=told)
+            logger.info("%s %s %s", scope["method"], scope["path"], status, extra=facts)
 
     async def _admit(self, scope: Scope) -> Caller:
+        """Return the caller of a request, or raise why it is refused."""
         headers = Headers(scope=scope)
         self._check_host(headers)
         unsafe = scope["method"] not in _SAFE
@@ -119,14 +138,14 @@ class Guard:
         return await asyncio.to_thread(self._known, headers, path, peer if unsafe else None)
 
     def _known(self, headers: Headers, path: str, peer: str | None) -> Caller:
-        """Return who asks; with a peer, the request counts to what they may send in a minute."""
+        """Return the caller; if a peer is given, count the request against the rate limit."""
         caller = self._caller(headers, path)
         if peer is not None:
             _count(self._keys.store, f"{caller.id} {peer}", self._settings.per_minute)
         return caller
 
     def _check_host(self, headers: Headers) -> None:
-        """Refuse a host name that is not ours: a foreign page whose name leads here would be this origin."""
+        """Refuse an unknown host name: a foreign page under such a name would have this origin."""
         host = ""
         try:
             host = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
@@ -139,14 +158,13 @@ class Guard:
             ) from None
 
     def _caller(self, headers: Headers, path: str) -> Caller:
+        """Return the caller that the key or the session of a request names."""
         secret, session = key_of(headers), session_of(headers)
-        found = (
-            self._keys.caller(secret)
-            if secret
-            else self._keys.caller_of_session(session)
-            if session
-            else None
-        )
+        found = None
+        if secret:
+            found = self._keys.caller(secret)
+        elif session:
+            found = self._keys.caller_of_session(session)
         if found:
             return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
@@ -163,6 +181,7 @@ class Guard:
         return Caller()
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """Return a `receive` that refuses a body that is too large or arrives too slowly."""
         largest = {_UPLOAD: self._settings.upload_mb, _FILES: FILE_MB + 1}
         megabytes = largest.get(scope["path"], self._settings.body_mb)
         limit, length = megabytes << 20, Headers(scope=scope).get("content-length", "")
@@ -194,9 +213,9 @@ class Guard:
 
 
 def _until(gone: asyncio.Event, receive: Receive) -> Receive:
-    """Return a `receive` that tells of a client who does not read as of one who has left."""
+    """Return a `receive` that reports a client that does not read as disconnected."""
 
-    async def told() -> Message:
+    async def receive_or_disconnect() -> Message:
         tasks = asyncio.ensure_future(receive()), asyncio.ensure_future(gone.wait())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -205,13 +224,17 @@ def _until(gone: asyncio.Event, receive: Receive) -> Receive:
             for task in tasks:
                 task.cancel()
 
-    return told
+    return receive_or_disconnect
 
 
 def _count(store: Store, who: str, per_minute: int) -> None:
-    """Take one request out of the bucket of a caller, which fills at a steady rate; all servers of a database share it.
+    """Take one request from the bucket of a caller, which fills at a steady rate.
 
-    Kept is the time at which the bucket is full again (the generic cell rate algorithm).
+    All servers of a database share the bucket. Stored is the time at which it is full again (the generic cell
+    rate algorithm).
+
+    Raises:
+        Refused: the bucket is empty.
     """
     step, now = 60 / per_minute, time.time()
     with store.writing() as db:
@@ -229,9 +252,9 @@ _TAKE = """INSERT INTO rates (who, due) VALUES (:who, :now + :step)
 
 
 def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
-    """Refuse what a page of another origin sends; CORS stays closed.
+    """Refuse requests that a page of another origin sends; there is no CORS.
 
-    Opening a link that stands elsewhere is no such request; a program outside a browser sends no origin.
+    Following a link on another page is allowed. Programs outside a browser send no origin.
     """
     site, origin = headers.get("sec-fetch-site", ""), headers.get("origin", "")
     navigates = headers.get("sec-fetch-mode", "") == "navigate" and not unsafe
@@ -248,22 +271,21 @@ def _check_content_type(headers: Headers, path: str) -> None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     wanted = "multipart/form-data" if path in (_UPLOAD, _FILES) else "application/json"
     # A request without a body has no type; a form of another page always has one.
-    if kind != wanted and (
-        kind or headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-    ):
+    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+    if kind != wanted and (kind or has_body):
         raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}").named(
             "other_media_type", wanted=wanted
         )
 
 
 def key_of(headers: Mapping[str, str]) -> str:
-    """Return the key that a request brings as a bearer token, or ""."""
+    """Return the key that a request sends as a bearer token, or ""."""
     kind, _, value = headers.get("authorization", "").partition(" ")
     return value.strip() if kind.lower() == "bearer" else ""
 
 
 def session_of(headers: Mapping[str, str]) -> str:
-    """Return the session in the cookie of the page, or ""."""
+    """Return the session in the cookie of the web app, or ""."""
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
     except CookieError:

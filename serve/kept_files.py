@@ -1,6 +1,6 @@
-"""Files that callers keep here to ask about: those of `/v1/files`, and those of a conversation of the page.
+"""Store files for questions: those of `/v1/files`, and those of conversations of the web app.
 
-They lie in the tables of the server, so that each of its processes reads them. A file belongs to one caller.
+They are in the server's tables, so that each of its processes can read them. A file belongs to one caller.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.uploads import safe_name
 
 FILE_MB = 32
-"""Largest file that is kept, in MiB."""
+"""Size of the largest file that is stored, in MiB."""
 MOST_FILES = 200
-"""Files that one caller may keep."""
+"""Files that one caller may store."""
 MOST_MB = 256
-"""MiB that the files of one caller may take together."""
+"""Total size of the files that one caller may store, in MiB."""
 DAYS = 7
-"""Days after which a file goes that belongs to no conversation."""
+"""Days after which a file without a conversation is deleted."""
 _DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """What is known of a file; `ends` is the time at which it goes, None as long as its conversation is kept."""
+    """The description of a file; `ends` is the time of its deletion, None for a file of a conversation."""
 
     id: str
     owner: str
@@ -42,7 +42,7 @@ class KeptFile:
 
 
 class KeptFiles:
-    """The files of all callers. All methods are synchronous; async callers go through `asyncio.to_thread`."""
+    """The stored files of all callers; async code calls its methods through `asyncio.to_thread`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,22 +56,13 @@ class KeptFiles:
         seconds: float = 0,
         thread: str = "",
     ) -> KeptFile:
-        """Keep a file for some seconds, or as long as a conversation.
+        """Store a file for some seconds, or as long as a conversation exists.
 
         Raises:
             InputError: it is empty, too large, or has a name that is never read.
-            Refused: the caller keeps too many files already.
+            Refused: the caller has too many files.
         """
-        limit = min(FILE_MB, corpora_settings().max_file_mb)
-        if not data:
-            raise InputError(f"the file {name[:80]!r} is empty", "send one with content").named(
-                "file_empty", name=name[:80]
-            )
-        if len(data) > limit << 20:
-            remedy = "index it into the library, or send a part of it"
-            raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy).named(
-                "asked_file_too_large", name=name[:80], limit=limit
-            )
+        _check_size(name, data)
         now = time.time()
         ends = None if thread else now + (seconds or DAYS * _DAY)
         id = f"file-{secrets.token_hex(12)}"
@@ -95,7 +86,7 @@ class KeptFiles:
         return self._read(f"{where} ORDER BY created, id", owner=owner, thread=thread or "")
 
     def get(self, owner: str, id: str) -> KeptFile:
-        """Return what is known of a file of a caller, or raise NotFound."""
+        """Return the description of a file of a caller, or raise NotFound."""
         found = self._read(f"{_ITS_OWN} AND id = :id", owner=owner, id=id)
         if found:
             return found[0]
@@ -122,13 +113,27 @@ class KeptFiles:
             sent(db, "DELETE FROM files WHERE id = :id", id=id)
 
     def bind(self, owner: str, ids: Sequence[str], thread: str) -> None:
-        """Keep files as long as a conversation, and ask them with each of its questions."""
+        """Attach files to a conversation: they are used for each of its questions and deleted with it."""
         change = "UPDATE files SET thread = :thread, ends = NULL WHERE id = :id AND owner = :owner"
         with self._database.writing() as db:
             for id in ids:
                 sent(db, change, thread=thread, id=id, owner=owner)
 
 
-_COLUMNS = ", ".join(field.name for field in fields(KeptFile))
+def _check_size(name: str, data: bytes) -> None:
+    """Raise `InputError` if a file is empty or too large."""
+    limit = min(FILE_MB, corpora_settings().max_file_mb)
+    if not data:
+        raise InputError(f"the file {name[:80]!r} is empty", "send one with content").named(
+            "file_empty", name=name[:80]
+        )
+    if len(data) > limit << 20:
+        remedy = "index it into the library, or send a part of it"
+        raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy).named(
+            "asked_file_too_large", name=name[:80], limit=limit
+        )
+
+
+_COLUMNS = ", ".join([field.name for field in fields(KeptFile)])
 _ITS_OWN = "owner = :owner AND (ends IS NULL OR ends > :now)"
-"""Condition of the files that a caller keeps and that are not over."""
+"""Condition that selects the files of a caller that have not expired."""

@@ -1,6 +1,6 @@
-"""LangServe: every graph under /langserve/<graph>/, for `RemoteRunnable` and the playground.
+"""Serve every graph under /langserve/<graph>/, for `RemoteRunnable` and the playground.
 
-The graph runs apart from the callbacks of a request: streams hold its typed events and nothing of its inner
+The graph does not inherit the callbacks of a request: streams have its typed events and none of its inner
 state.
 """
 
@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing, nullcontext
-from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from langchain_core.callbacks import AsyncCallbackManagerForChainRun as Manager
@@ -21,14 +20,12 @@ from langchain_core.runnables.config import get_config_list, patch_config, var_c
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langserve import add_routes
 from langserve.server import EndpointName
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, WithJsonSchema, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import Field, ValidationError, model_validator
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.components.attachments import MOST, asked_with
 from ragweave.components.context import Context
-from ragweave.components.run_settings import run_settings
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
@@ -45,26 +42,17 @@ from ragweave.serve.direct import (
     pictures_of,
     unless_left,
 )
+from ragweave.serve.langserve_config import CALLER, PLACES, REQUEST, THREAD, form_fields, set_by, with_caller
 from ragweave.serve.langserve_wire import answer_on_wire, event_on_wire
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import problem
-from ragweave.serve.remembered import LONGEST_ID, RememberedThreads
+from ragweave.serve.remembered import RememberedThreads
 from ragweave.serve.slots import Slots
 from ragweave.serve.tools import answer_of
 
 T = TypeVar("T")
 
-CALLER = "ragweave_caller"
-"""Entry of the configurable in which the server, and nobody else, says who asks."""
-PLACES = "ragweave_places"
-"""Entry of the configurable in which the server says how many answers of a batch may be under way."""
-REQUEST = "ragweave_request"
-"""Entry of the configurable in which the server gives the request: who waits for a whole answer may go away."""
-THREAD = "ragweave_thread"
-"""Entry of the configurable in which the server repeats the thread that the client named."""
-_ALIKE = 0.75
-"""How like a knob the name of another entry is that may be a slip; others belong to the client's own graph or chain."""
 _ENDPOINTS: tuple[EndpointName, ...] = (
     "invoke", "batch", "stream", "stream_events", "stream_log", "playground",
     "input_schema", "output_schema", "config_schema",
@@ -74,9 +62,9 @@ _PLAYGROUND_CSP = (
     "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""The playground of LangServe writes its settings into a script of its page, and compiles the schemas of its forms."""
+"""Policy of the playground, whose page has an inline script and compiles the schemas of its forms."""
 _QUESTION_FIRST = b"\nh1 + div { order: 1 }\n"
-"""The heading is followed by the form of the knobs."""
+"""Style that moves the form of the knobs, which follows the heading, below the question."""
 
 
 class EarlierMessage(Body):
@@ -87,7 +75,7 @@ class EarlierMessage(Body):
 
 
 class LangServeInput(Body):
-    """A question and what was said before it; or messages, as the graphs take them, the last of them the question."""
+    """A question with its history; or messages, as the graphs take them, the last one being the question."""
 
     question: str = Field("", description="What you want to know.")
     history: list[EarlierMessage] = Field(default_factory=list, description="The conversation so far.")
@@ -102,39 +90,19 @@ class LangServeInput(Body):
 
     @model_validator(mode="after")
     def _either(self) -> LangServeInput:
-        if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
+        both = bool(self.question and self.messages)
+        neither = not self.model_fields_set & {"question", "messages"}
+        if both or neither:
             raise ValueError("send a question or messages, one of them")
         return self
-
-
-def _form(name: str, field: FieldInfo) -> ConfigurableFieldSpec:
-    """Return a knob as a form that knows no null can show it: what is not set is an empty text."""
-    kind: Any = field.annotation
-    if field.default is None:
-        kind = Annotated[kind | str, WithJsonSchema({"type": "string"})]
-    else:  # LangServe builds its own model of the form, and takes along what stands within the union alone
-        unset = Annotated[kind | None, BeforeValidator(lambda value: None if value == "" else value)]
-        kind = Annotated[unset | None, WithJsonSchema(TypeAdapter(kind).json_schema())]
-    return ConfigurableFieldSpec(name, kind, name, field.description, _shown(name))
-
-
-def _shown(name: str) -> Any:
-    """Return what the form shows of a knob at first: what holds on this server where nobody says.
-
-    Whoever sees the form may not know what libraries there are; without a name it is the usual one of who
-    asks.
-    """
-    default = Context.model_fields[name].default
-    return "" if default is None or name == "library" else run_settings().defaults.get(name, default)
 
 
 class ServedGraph(Runnable[Any, dict[str, Any]]):
     """One graph of Ragweave.
 
-    `invoke` and `batch` return the answer; `stream` yields the events of the run: steps as they end,
-    sentences as they are written, their marks, and the answer, which is what they add up to. `astream_events`
-    has the events of the run as custom events by their types. The knobs of `ragweave.Context` are fields of
-    the configurable.
+    `invoke` and `batch` return the answer. `stream` yields the events of the run: steps when they end,
+    sentences as they are written, their marks, and last the whole answer. `astream_events` has these events
+    as custom events named by their types. The knobs of `ragweave.Context` are fields of the configurable.
     """
 
     def __init__(self, graph: str, slots: Slots, pictures: PictureDesk, threads: RememberedThreads) -> None:
@@ -143,29 +111,28 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """The knobs with their defaults, for the form; one that is left empty keeps its own."""
-        # A method's settings are a group, which the form cannot draw; a preset names them.
-        return [_form(name, field) for name, field in Context.model_fields.items() if name != "method"]
+        """The knobs with their defaults, for the form; a knob that is left empty keeps its default."""
+        return form_fields()
 
     @property
     def InputType(self) -> type[LangServeInput]:
-        """What it takes."""
+        """The type of the input."""
         return LangServeInput
 
     @property
     def OutputType(self) -> type[dict[str, Any]]:
-        """What it gives."""
+        """The type of the output."""
         return dict[str, Any]
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Answer, where no loop is running."""
+        """Return the answer, outside of a running event loop."""
         return asyncio.run(self.ainvoke(input, config, **kwargs))
 
     async def ainvoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> dict[str, Any]:
         """Return the answer."""
-        return await _while_there(config, self._acall_with_config(self._answer, input, config))
+        return await _while_connected(config, self._acall_with_config(self._answer, input, config))
 
     async def abatch(
         self,
@@ -175,18 +142,20 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         return_exceptions: bool = False,
         **kwargs: Any,
     ) -> list[dict[str, Any]]:
-        """Return the answers; some at once, and where one fails the others are given up."""
+        """Return the answers; several run at once, and if one fails the others are cancelled."""
         configs = get_config_list(config, len(inputs))
-        places = [_set_by(of_one).get(PLACES, batch.AT_ONCE) for of_one in configs]
-        pairs = zip(inputs, configs, strict=True)
-        answers = [partial(self._acall_with_config, self._when_free, *pair) for pair in pairs]
-        together = batch.together(answers, min(places, default=1), return_exceptions)
-        return await _while_there(configs[0] if configs else None, together)
+        width = batch.AT_ONCE if configs else 1
+        answers = []
+        for one_input, one_config in zip(inputs, configs, strict=True):
+            width = min(width, set_by(one_config).get(PLACES, batch.AT_ONCE))
+            answers.append(partial(self._acall_with_config, self._when_free, one_input, one_config))
+        together = batch.together(answers, width, return_exceptions)
+        return await _while_connected(configs[0] if configs else None, together)
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[dict[str, Any]]:
-        """Yield the events of the run; one that fails ends with an `error` event."""
+        """Yield the events of the run; a run that fails ends with an `error` event."""
 
         async def once() -> AsyncIterator[Any]:
             yield input
@@ -208,41 +177,58 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
             try:
                 async with aclosing(self._run(input, config)) as run:
                     async for event in run:
-                        told = event_on_wire(event)
-                        if told["type"] != "answer":
-                            await adispatch_custom_event(told["type"], told, config=own)
-                        yield told
+                        sent = event_on_wire(event)
+                        if sent["type"] != "answer":
+                            await adispatch_custom_event(sent["type"], sent, config=own)
+                        yield sent
             except RagweaveError as error:
                 yield {"type": "error", "problem": problem(error)}
 
     async def _run(self, input: Any, config: RunnableConfig) -> Events:
-        # The graph runs apart from the callbacks of the request: its inner state stays in the server.
+        # The graph does not inherit the callbacks of the request: its inner state stays in the server.
         var_child_runnable_config.set(None)
-        given = dict(_set_by(config))
-        caller = given.pop(CALLER, None)
+        configurable = set_by(config)
+        caller = configurable.get(CALLER)
         if not isinstance(caller, Caller):
             caller = Caller("nobody", frozenset())
-        context = {k: v for k, v in given.items() if k in Context.model_fields and v not in (None, "")}
-        library = await library_for(caller, context.get("library"))
-        asked = LangServeInput.model_validate(input)
-        said = [*((s.role, s.content) for s in asked.history), ("user", asked.question)]
-        *before, last = messages_of(asked.messages or said)
-        thread = (caller.id, library.id, given.get(THREAD))
-        if thread[-1] and not before:
+        knobs = _known_knobs(configurable)
+        library = await library_for(caller, knobs.get("library"))
+        request = LangServeInput.model_validate(input)
+        *before, last = _messages(request)
+        thread_id = configurable.get(THREAD)
+        thread = (caller.id, library.id, thread_id)
+        if thread_id and not before:
             before = self._threads.earlier(thread)
-        pictures = await self._pictures.read(asked.pictures or pictures_of(last))
+        pictures = await self._pictures.read(request.pictures or pictures_of(last))
         messages = [*before, asked_with(last.text, pictures)]
         notes = list[str]()
-        sender = Sender(caller.id, context_of(context, library).web == "auto")
+        sender = Sender(caller.id, context_of(knobs, library).web == "auto")
         sent = await self._pictures.files.with_content(files_of([*before, last]), sender, notes)
         read = await self._pictures.files.read(sent)
-        run = answering(self._slots, library, messages, self.graph, context, read.files)
+        run = answering(self._slots, library, messages, self.graph, knobs, read.files)
         run = noted(run, [*notes, *read.notes])
         async with aclosing(run):
             async for event in run:
-                if event["type"] == "answer" and thread[-1]:
+                if event["type"] == "answer" and thread_id:
                     self._threads.add(thread, last.text, event["answer"]["text"])
                 yield event
+
+
+def _known_knobs(configurable: dict[str, Any]) -> dict[str, Any]:
+    """Return the knobs among the entries of a configurable, without those that are empty."""
+    knobs = {}
+    for name, value in configurable.items():
+        if name in Context.model_fields and value not in (None, ""):
+            knobs[name] = value
+    return knobs
+
+
+def _messages(request: LangServeInput) -> list[Any]:
+    """Return the messages of a request; the last one is the question."""
+    if request.messages:
+        return messages_of(request.messages)
+    pairs = [(message.role, message.content) for message in request.history]
+    return messages_of([*pairs, ("user", request.question)])
 
 
 def sub_app(slots: Slots, pictures: PictureDesk) -> Made:
@@ -262,18 +248,18 @@ def sub_app(slots: Slots, pictures: PictureDesk) -> Made:
     return served, nullcontext()
 
 
-async def _while_there(config: RunnableConfig | None, work: Awaitable[T]) -> T:
-    """Wait for whole answers, and stop working on them when the client goes away."""
-    request = _set_by(config).get(REQUEST)
+async def _while_connected(config: RunnableConfig | None, work: Awaitable[T]) -> T:
+    """Wait for whole answers, and cancel the work if the client disconnects."""
+    request = set_by(config).get(REQUEST)
     return await unless_left(request, work) if isinstance(request, Request) else await work
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
-    if isinstance(error, TypeError) and not str(error).startswith(
-        "Expected a string, dict"
-    ):  # of a config of null
+    """Return the response to a body that cannot be read; raise errors that have other causes."""
+    of_null_config = str(error).startswith("Expected a string, dict")
+    if isinstance(error, TypeError) and not of_null_config:
         raise error
-    if isinstance(error, RecursionError) and type(error) is not RecursionError:  # of a graph
+    if isinstance(error, RecursionError) and type(error) is not RecursionError:  # raised by a graph
         raise error
     found: RagweaveError = InputError("the body is not valid JSON", "send one JSON object")
     if isinstance(error, RecursionError):
@@ -284,70 +270,14 @@ async def _unreadable(request: Request, error: Exception) -> Response:
     return problems.response(found, str(getattr(request.state, "request_id", "")))
 
 
-async def with_caller(config: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Say who asks, and leave out what LangServe filled in; what a client wrote in that place is overwritten.
-
-    A thread that the client names is gone on with. Other entries belong to the graph or chain that the client
-    runs, and mean nothing here.
-
-    Raises:
-        InputError: the request sets what is no knob and looks like one; or a batch of nothing, or of too
-            much.
-    """
-    body = await request.json() if request.method == "POST" else {}
-    inputs = body.get("inputs", [])
-    if not isinstance(inputs, list):
-        raise problems.invalid(("inputs",), "Input should be a list")
-    batch.check(inputs)
-    sent = body.get("config")
-    for one in sent if isinstance(sent, list) else [sent]:
-        for name in _set_by(one):
-            if name not in Context.model_fields and get_close_matches(name, Context.model_fields, 1, _ALIKE):
-                Context.model_validate({name: None})
-    if isinstance(sent, list):  # of a batch: this is called for one after the other
-        at = getattr(request.state, "configs", 0)
-        sent, request.state.configs = sent[at], at + 1
-    knobs = {name: value for name, value in _set_by(config).items() if name in _set_by(sent)}
-    if (
-        "origin" in request.headers
-    ):  # the playground sends its whole form: what stands there as it was shown is not set
-        knobs = {name: value for name, value in knobs.items() if value != _shown(name)}
-    ours = {
-        CALLER: request.state.caller,
-        PLACES: batch.at_once(sent),
-        REQUEST: request,
-        THREAD: _thread_of(sent),
-    }
-    return {**config, "configurable": {**knobs, **ours}}
-
-
-def _thread_of(sent: Any) -> str:
-    """Return the thread that a client names, or "".
-
-    Raises:
-        InputError: its id is no short text.
-    """
-    named = _set_by(sent).get("thread_id") or ""
-    if not isinstance(named, str | int) or len(str(named)) > LONGEST_ID:
-        raise problems.invalid(
-            ("config", "configurable", "thread_id"), f"must have {LONGEST_ID} characters at most"
-        )
-    return str(named)
-
-
-def _set_by(config: Any) -> dict[str, Any]:
-    """Return the configurable of a config; a client may send none of either."""
-    return (config or {}).get("configurable") or {}
-
-
 class _Playground:
-    """Lets the page of the playground do what it needs, and puts the question above the knobs."""
+    """Middleware that sets the playground's security policy and moves the question above the knobs."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the policy to what the playground is sent, and the order to its style sheet."""
+        """Add the policy to responses of the playground, and the order to its style sheet."""
         path = scope.get("path", "")
         more = _QUESTION_FIRST if path.endswith(".css") else b""
 

@@ -1,6 +1,7 @@
-"""What a citation opens, in addresses of this server and never in paths of its disk.
+"""Send the files of sources, and say how to open a citation.
 
-Files by id only, inert in the browser; a passage among its neighbours.
+Clients get addresses of this server, never paths of its disk. Files are named by id and cannot run in the
+browser.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.objects import objects
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
+from ragweave.corpora.types import Item
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import LibraryOfId
 from ragweave.serve.chapters import chapters_of
@@ -52,21 +54,25 @@ _SHOWN = {
     "flac": "audio/flac",
     "vtt": "text/vtt",
 }
-"""Endings that a browser may show by itself, and the type that it is told."""
+"""Media types of the file name suffixes that a browser may display."""
 _TEXT = frozenset("txt md markdown rst csv tsv json jsonl srt eml mbox html htm xhtml xml svg py".split())
-"""Endings shown as plain text: what a page in them would do, it does not do here."""
-_SAVED, _UNKNOWN = {"pdf": "application/pdf"}, "application/octet-stream"
-"""What a browser saves: its viewer of PDF files would run their scripts."""
+"""Suffixes of files sent as plain text, so that no script in them runs."""
+_SAVED = {"pdf": "application/pdf"}
+"""Media types of suffixes that a browser downloads: its PDF viewer would run scripts."""
+_UNKNOWN = "application/octet-stream"
 _POLICY = "sandbox; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+ITEM_GONE = "it may have been removed, or indexed again, since it was cited"
+"""Why an item or a recording that was cited is not found."""
 
 
 @router.api_route("/media/{library}/source/{source}", methods=["GET", "HEAD"])
 def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
     """Send the file of a source."""
-    found = stores().catalog.sources(row.id, [source])
-    for path in map(Path, found[0].paths if found else ()):
-        if response := _file(path, request) or _object(path, found[0].sha256, request):
-            return unless_held(request, response)
+    for found in stores().catalog.sources(row.id, [source]):
+        for path in map(Path, found.paths):
+            response = _file(path, request) or _object(path, found.sha256, request)
+            if response is not None:
+                return unless_held(request, response)
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed").named(
         "no_such_file"
     )
@@ -74,7 +80,7 @@ def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
 
 @router.api_route("/media/{library}/picture/{source}/{name}", methods=["GET", "HEAD"])
 def picture(row: LibraryOfId, request: Request, source: str, name: str) -> Response:
-    """Send a stored picture, page or frame."""
+    """Send a stored image: a picture, a page or a video frame."""
     response = None
     with suppress(RagweaveError):
         response = _file(Media.of(row.id).path(f"{source}/{name}"), request)
@@ -86,6 +92,7 @@ def picture(row: LibraryOfId, request: Request, source: str, name: str) -> Respo
 
 
 def _file(path: Path, request: Request) -> FileResponse | None:
+    """Return a response that sends a file of the disk; None if there is no such file."""
     try:
         seen = path.stat()
     except OSError:
@@ -93,58 +100,77 @@ def _file(path: Path, request: Request) -> FileResponse | None:
     if not stat.S_ISREG(seen.st_mode):
         return None
     without_vain_range(request)
-    kind, shown, headers = _shown(path)
+    kind, disposition, headers = _presentation(path)
     return FileResponse(
         path,
         media_type=kind,
         filename=path.name,
-        content_disposition_type=shown,
+        content_disposition_type=disposition,
         stat_result=seen,
         headers=headers,
     )
 
 
-def _shown(path: Path) -> tuple[str, str, dict[str, str]]:
-    """Return the type that a browser is told of a file, whether it shows it, and what the file may do there."""
-    ending = path.suffix.lower().lstrip(".")
-    kind = _SHOWN.get(ending) or (
-        "text/plain; charset=utf-8" if ending in _TEXT else _SAVED.get(ending, _UNKNOWN)
-    )
-    shown = "inline" if ending in _SHOWN or ending in _TEXT else "attachment"
-    return kind, shown, {"Cache-Control": "private, no-cache", "Content-Security-Policy": _POLICY}
+def _presentation(path: Path) -> tuple[str, str, dict[str, str]]:
+    """Return the media type, the content disposition and the headers for a file."""
+    suffix = path.suffix.lower().lstrip(".")
+    disposition = "inline"
+    if suffix in _SHOWN:
+        kind = _SHOWN[suffix]
+    elif suffix in _TEXT:
+        kind = "text/plain; charset=utf-8"
+    else:
+        kind = _SAVED.get(suffix, _UNKNOWN)
+        disposition = "attachment"
+    headers = {"Cache-Control": "private, no-cache", "Content-Security-Policy": _POLICY}
+    return kind, disposition, headers
 
 
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def _object(path: Path, sha256: str, request: Request) -> Response | None:
-    """Pass an upload on from the object store: all of it, or the one range that is asked for."""
+    """Return a response that sends an upload from the object store, whole or one range of it.
+
+    None if the store does not have it.
+    """
     store = objects()
     size = store.size(path) if store else None
     if store is None or size is None:
         return None
-    kind, shown, headers = _shown(path)
-    headers |= {
-        "Accept-Ranges": "bytes",
-        "Content-Disposition": f"{shown}; filename*=utf-8''{quote(path.name)}",
-    }
-    headers |= {"ETag": f'"{sha256}"'} if sha256 else {}
+    kind, disposition, headers = _presentation(path)
+    headers["Accept-Ranges"] = "bytes"
+    headers["Content-Disposition"] = f"{disposition}; filename*=utf-8''{quote(path.name)}"
+    if sha256:
+        headers["ETag"] = f'"{sha256}"'
     start, end, status = 0, size, 200
-    given, only_if = request.headers.get("range", ""), request.headers.get("if-range", headers.get("ETag"))
-    if only_if == headers.get("ETag") and is_range(given) and (asked := _RANGE.fullmatch(given)):
-        first, last = asked.groups()
-        start, end = (
-            (int(first), min(int(last or size) + 1, size)) if first else (max(0, size - int(last)), size)
-        )
+    wanted = _wanted_range(request, headers.get("ETag"), size)
+    if wanted is not None:
+        start, end = wanted
         if start >= end:
             return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
-        status, headers["Content-Range"] = 206, f"bytes {start}-{end - 1}/{size}"
+        status = 206
+        headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     headers["Content-Length"] = str(end - start)
     if request.method == "HEAD":
         return Response(status_code=status, headers=headers, media_type=kind)
     return StreamingResponse(
         store.pieces(path, start, end), status_code=status, headers=headers, media_type=kind
     )
+
+
+def _wanted_range(request: Request, etag: str | None, size: int) -> tuple[int, int] | None:
+    """Return the start and end (exclusive) of the bytes that a request wants; None for all of them."""
+    given = request.headers.get("range", "")
+    if request.headers.get("if-range", etag) != etag or not is_range(given):
+        return None
+    match = _RANGE.fullmatch(given)
+    if match is None:
+        return None
+    first, last = match.groups()
+    if not first:  # the last so many bytes
+        return max(0, size - int(last)), size
+    return int(first), min(int(last or size) + 1, size)
 
 
 NEIGHBOURS = 4
@@ -155,72 +181,81 @@ NEIGHBOURS = 4
 def around(
     row: LibraryOfId, id: str, most: Annotated[int, Query(ge=1, le=1000)] = NEIGHBOURS
 ) -> dict[str, Any]:
-    """Return an item with those that stand before and after it in its source, at most so many on either side."""
+    """Return an item with its neighbours in the source, up to `most` before and after it."""
     found = stores().catalog.beside(row.id, id, most)
     if not found:
-        raise NotFound(
-            "There is no such item", "it may have been removed, or indexed anew, since it was cited"
-        ).named("no_such_item")
-    told = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
-    return {"title": found[0].title, "around": told}
+        raise NotFound("There is no such item", ITEM_GONE).named("no_such_item")
+    rows = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
+    return {"title": found[0].title, "around": rows}
 
 
 @router.get("/api/open/{library}/{id}/transcript")
 def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
-    """Return what is said and shown in the recording that an item stands in, with its seconds, and its chapters."""
+    """Return the speech and the on-screen text of the recording of an item, with times and chapters."""
     catalog = stores().catalog
-    held, source = catalog.items(row.id, [id]).get(id), catalog.sources_of(row.id, [id]).get(id)
-    if held is None or source is None or "start" not in held.locator:
-        raise NotFound(
-            "There is no such recording", "it may have been removed, or indexed anew, since it was cited"
-        ).named("no_such_recording")
+    item = catalog.items(row.id, [id]).get(id)
+    source = catalog.sources_of(row.id, [id]).get(id)
+    if item is None or source is None or "start" not in item.locator:
+        raise NotFound("There is no such recording", ITEM_GONE).named("no_such_recording")
     # A source may hold several recordings, each under its title.
-    of_it = [
-        [i for i in catalog.items_of(row.id, source.id, c) if i.title == held.title]
-        for c in ("clip", "video")
-    ]
-    metas = [cast(dict[str, Any], whole.meta) for whole in of_it[1]]
-    chapters = [
-        {"start": a, "end": b, "title": title} for w in of_it[1] for a, b, title in w.chapters if title
-    ]
-    lines: list[dict[str, Any]] = [
-        {"start": s.time[0], "end": s.time[1], "text": " ".join(clip.text[s.start : s.end].split())}
-        | ({"shown": True} if low <= s.start < high else {})
-        for clip in of_it[0]
-        for low, high in [clip.part("screen")]
-        for s in clip.spans
-        if s.time is not None and clip.text[s.start : s.end].strip()
-    ]
+    clips = [i for i in catalog.items_of(row.id, source.id, "clip") if i.title == item.title]
+    videos = [i for i in catalog.items_of(row.id, source.id, "video") if i.title == item.title]
+    lines: list[dict[str, Any]] = []
+    for clip in clips:
+        lines += _lines_of(clip)
     lines.sort(key=lambda line: line["start"])
-    return {
-        "title": held.title,
-        "chapters": chapters or chapters_of(lines, sum(m.get("duration", 0.0) for m in metas)),
-        "lines": lines,
-    }
+    chapters: list[dict[str, Any]] = []
+    duration = 0.0
+    for video in videos:
+        duration += cast(dict[str, Any], video.meta).get("duration", 0.0)
+        for start, end, title in video.chapters:
+            if title:
+                chapters.append({"start": start, "end": end, "title": title})
+    return {"title": item.title, "chapters": chapters or chapters_of(lines, duration), "lines": lines}
+
+
+def _lines_of(clip: Item) -> list[dict[str, Any]]:
+    """Return the lines of a clip with their seconds; those read on the screen are marked `shown`."""
+    lines = []
+    screen_start, screen_end = clip.part("screen")
+    for span in clip.spans:
+        text = " ".join(clip.text[span.start : span.end].split())
+        if span.time is None or not text:
+            continue
+        line: dict[str, Any] = {"start": span.time[0], "end": span.time[1], "text": text}
+        if screen_start <= span.start < screen_end:
+            line["shown"] = True
+        lines.append(line)
+    return lines
 
 
 _VIEWS = {"page": "page", "heading": "text", "image": "picture", "time": "video", "url": "web"}
-"""How a reader looks at the place, by the kind of its locator."""
+"""The view that displays a citation, by the kind of its locator."""
 
 
 def plain_locator(locator: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a locator with the name of the file in place of its path."""
-    return {**locator, "file": PurePath(str(locator["file"])).name} if "file" in locator else dict(locator)
+    """Return a locator with the name of the file instead of its path."""
+    plain = dict(locator)
+    if "file" in plain:
+        plain["file"] = PurePath(str(plain["file"])).name
+    return plain
 
 
 def opening(
     library: LibraryRow, id: str, locator: Mapping[str, Any], source: Source | None
 ) -> dict[str, Any]:
-    """Say what to show for a place; a web page has no source.
+    """Return how to open the place of a citation; a web page has no source.
 
     Returns:
-        `view` (page, text, picture, video, web, none), then what applies: `href` (opens it in the page of
-        this server), `item` (its text), `media` (the source file), `picture` (the stored picture), `kind` of
-        the source, and page, bbox, heading, line, start, end, url of the locator.
+        `view` (page, text, picture, video, web, none), then the keys that apply: `href` (opens it in the web
+        app), `item` (its text), `media` (the source file), `picture` (the stored picture), `kind` of the
+        source, and page, bbox, heading, line, start, end, url of the locator.
     """
     if "url" in locator:
         url = str(locator["url"])
-        return {"view": "web", "url": url} if url.startswith(("http://", "https://")) else {"view": "none"}
+        if url.startswith(("http://", "https://")):
+            return {"view": "web", "url": url}
+        return {"view": "none"}
     if source is None:
         return {"view": "none"}
     found: dict[str, Any] = {
@@ -233,40 +268,47 @@ def opening(
     }
     if "image" in locator:
         found["picture"] = f"/media/{library.id}/picture/{quote(str(locator['image']), safe='/')}"
-    told = ("page", "bbox", "heading", "line", "start", "end", "chars")
-    return found | {key: locator[key] for key in told if key in locator}
+    for key in ("page", "bbox", "heading", "line", "start", "end", "chars"):
+        if key in locator:
+            found[key] = locator[key]
+    return found
 
 
 def href(library: LibraryRow, id: str, locator: Mapping[str, Any]) -> str:
-    """Return the address that opens a place of an item in the page."""
+    """Return the address that opens a place of an item in the web app."""
     chars = locator.get("chars")
     narrow = f"?chars={int(chars[0])}-{int(chars[1])}" if chars else ""
     return f"/open/{library.id}/{quote(id, safe='')}{narrow}"
 
 
 async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return citations or evidence rows with what each opens, and without paths."""
-    ids = sorted({_opened(row) for row in rows if "url" not in row["locator"]})
-    held = await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, ids)) if ids else {}
-    return [
-        {
-            **row,
-            "locator": plain_locator(row["locator"]),
-            **({"also": [plain_locator(place) for place in row["also"]]} if "also" in row else {}),
-            "open": opening(library, _opened(row), row["locator"], held.get(_opened(row))),
-        }
-        for row in rows
-    ]
+    """Return citations or evidence rows without paths, each with how to open it."""
+    ids = set()
+    for row in rows:
+        if "url" not in row["locator"]:
+            ids.add(_item_to_open(row))
+    sources: Mapping[str, Source] = {}
+    if ids:
+        sources = await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, sorted(ids)))
+    opened = []
+    for row in rows:
+        item = _item_to_open(row)
+        plain = {**row, "locator": plain_locator(row["locator"])}
+        if "also" in row:
+            plain["also"] = [plain_locator(place) for place in row["also"]]
+        plain["open"] = opening(library, item, row["locator"], sources.get(item))
+        opened.append(plain)
+    return opened
 
 
-def _opened(row: Mapping[str, Any]) -> str:
-    """Return the item that a row opens: of a result over a table the one that shows the table."""
+def _item_to_open(row: Mapping[str, Any]) -> str:
+    """Return the item that a row opens: for a result computed from a table, the item of the table."""
     computed = row.get("computed") or {}
     return str(computed.get("item") or row["id"])
 
 
 async def answer_with_openings(library: LibraryRow, answer: Any) -> dict[str, Any]:
-    """Return an answer as JSON values, its citations with what they open."""
-    told: dict[str, Any] = answer.model_dump(mode="json")
-    told["citations"] = await with_openings(library, told["citations"])
-    return told
+    """Return an answer as JSON values, each citation with how to open it."""
+    values: dict[str, Any] = answer.model_dump(mode="json")
+    values["citations"] = await with_openings(library, values["citations"])
+    return values

@@ -1,15 +1,18 @@
-"""The front page of a library: its files by kind, the newest of them, and what a chat model wrote of it.
+"""Build the overview of a library: its files by kind, the newest files, a summary and suggested questions.
 
-A question is kept where a search for it finds the passage that it was written from.
+A chat model writes summary and questions from passages of the library. A question is kept only if a search
+for it finds the passage that it was written from.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 from ragweave.components.context import Context
@@ -28,33 +31,37 @@ from ragweave.serve.problems import Refused
 from ragweave.serve.slots import Slots
 
 _PARAGRAPHS = 40
-"""Paragraphs of a source that a passage is chosen from."""
-_DOCUMENTS, _QUESTIONS = 6, 4
-"""Most that is told of each kind."""
+"""Paragraphs at the beginning of a source from which a passage is chosen."""
+_DOCUMENTS = 6
+"""Most documents that are listed."""
+_QUESTIONS = 4
+"""Most questions that are suggested."""
 _PASSAGES = 10
 """Passages that the chat model reads."""
 _FIRST = 2
-"""A question is kept where its passage is among so many."""
-_TRIES, _TOKENS = 3, 12_000
-"""Attempts at the one reply in which a chat model writes, and the tokens that they may take."""
+"""A question is kept if its passage is among so many first results."""
+_TRIES = 3
+"""Attempts to get a usable reply from the chat model."""
+_TOKENS = 12_000
+"""Tokens that all attempts together may use."""
 
 
 class Overviews:
-    """The overviews of this server: one that is being written is written to its end, whoever leaves."""
+    """The overviews of this server; writing one continues if the client disconnects."""
 
     def __init__(self, store: Database, slots: Slots) -> None:
         self._store, self._slots = store, slots
         self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
 
     async def read(self, library: LibraryRow) -> dict[str, Any]:
-        """Return the front page of a library, and whether a chat model is `writing` for it."""
+        """Return the overview of a library, and whether a chat model is `writing` it."""
         return {"writing": _key(library) in self._tasks, **await overview(library, self._store)}
 
     async def write(self, library: LibraryRow) -> None:
-        """Have the chat model write, unless it does so already, and wait for the end.
+        """Let the chat model write, unless it does so already, and wait for the end.
 
         Raises:
-            Refused: no chat model is set up, what it wrote cannot be used, or somebody stopped it.
+            Refused: no chat model is set up, its reply cannot be used, or the writing was stopped.
         """
         key = _key(library)
         if key not in self._tasks:
@@ -74,8 +81,9 @@ class Overviews:
                 task.cancel()
 
     async def close(self) -> None:
-        """Stop all."""
-        for task in (tasks := [*self._tasks.values()]):
+        """Stop the writing of all overviews."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
@@ -84,7 +92,7 @@ class Overviews:
         del self._tasks[key]
         self._slots.give()
         if not task.cancelled():
-            task.exception()  # whoever waits is told; nobody may
+            task.exception()  # mark it as read: there may be no client left that waits for it
 
 
 def _key(library: LibraryRow) -> tuple[str, int]:
@@ -92,67 +100,82 @@ def _key(library: LibraryRow) -> tuple[str, int]:
 
 
 async def overview(library: LibraryRow, store: Database) -> dict[str, Any]:
-    """Return the files of each of the `kinds`, the newest `documents`, and what was written since the last change."""
+    """Return the number of files by `kinds`, the newest `documents`, the `summary` and the `questions`.
+
+    Summary and questions are empty if none was written since the library changed last.
+    """
     sources = await asyncio.to_thread(_sources, library)
     newest = sorted(sources, key=lambda s: (str(s.date or ""), s.indexed_at), reverse=True)[:_DOCUMENTS]
     titles = told_apart([(s.title, s.path) for s in newest])
-    rows = zip(newest, titles, strict=True)
-    documents = [{"source": s.id, "title": t, "date": str(s.date.date()) if s.date else ""} for s, t in rows]
+    documents = []
+    for source, title in zip(newest, titles, strict=True):
+        date = str(source.date.date()) if source.date else ""
+        documents.append({"source": source.id, "title": title, "date": date})
     written = await asyncio.to_thread(store.overview, library.id, library.generation)
-    told = written or {"summary": "", "questions": []}
-    return {"kinds": Counter(s.kind for s in sources), "documents": documents, **told}
+    if not written:
+        written = {"summary": "", "questions": []}
+    kinds = Counter([source.kind for source in sources])
+    return {"kinds": kinds, "documents": documents, **written}
 
 
 async def _write(library: LibraryRow, store: Database) -> None:
-    """Keep the summary and questions of the chat model, `by` whom, and the `spent` of one call, unless they are kept.
+    """Store the summary and questions, the model they are `by`, and the budget `spent`; at most once.
 
-    They count until the library changes; with the cache of replies on, the same passages cost nothing later
-    either.
+    They are valid until the library changes. If the cache of replies is on, the same passages cost nothing
+    later either.
     """
-    model, key = chat(), _key(library)
+    model = chat()
+    key = _key(library)
     if model is None:
         raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT").named(
             "no_chat_model_set"
         )
     if await asyncio.to_thread(store.overview, *key) is not None:
         return
-    titles, items = await asyncio.to_thread(_read, library)
+    titles, items = await asyncio.to_thread(_titles_and_passages, library)
     meter = Meter(Limits(calls=_TRIES, tokens=_TOKENS))
     summary, rows = await overview_of(titles, [item.text for item in items], model, meter)
-    kept = await _answered(library, [(items[n], asked, a, b) for n, asked, a, b in rows])
+    written = [(items[n], question, start, end) for n, question, start, end in rows]
+    kept = await _answered(library, written)
     if not (summary or kept):
         raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more").named(
             "nothing_wrote_could_used", name=model.name
         )
-    told = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
-    await asyncio.to_thread(store.keep_overview, *key, told)
+    result = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
+    await asyncio.to_thread(store.keep_overview, *key, result)
 
 
 def _sources(library: LibraryRow) -> list[Source]:
+    """Return the sources of a library that could be indexed."""
     return [s for s in stores().catalog.sources(library.id) if s.status != "failed"]
 
 
-def _read(library: LibraryRow) -> tuple[list[str], list[Item]]:
-    """Return the titles of all sources, and the longest paragraphs of evenly spaced ones, one of each in turn."""
-    sources, catalog = _sources(library), stores().catalog
-    read = [
-        sorted(catalog.items_of(library.id, s.id, "paragraph")[:_PARAGRAPHS], key=lambda i: -len(i.text))
-        for s in sources[:: max(1, -(-len(sources) // _PASSAGES))]
-    ]
-    most = max(map(len, read), default=0)
-    passages = [rows[n] for n in range(most) for rows in read if n < len(rows)][:_PASSAGES]
-    return [s.title for s in sources], passages
+def _titles_and_passages(library: LibraryRow) -> tuple[list[str], list[Item]]:
+    """Return the titles of all sources, and long passages of evenly spaced ones, one of each in turn."""
+    sources = _sources(library)
+    step = max(1, math.ceil(len(sources) / _PASSAGES))
+    longest_first: list[list[Item]] = []
+    for source in sources[::step]:
+        paragraphs = stores().catalog.items_of(library.id, source.id, "paragraph")[:_PARAGRAPHS]
+        longest_first.append(sorted(paragraphs, key=lambda item: -len(item.text)))
+    passages: list[Item] = []
+    for nth in zip_longest(*longest_first):
+        for item in nth:
+            if item is not None:
+                passages.append(item)
+    return [s.title for s in sources], passages[:_PASSAGES]
 
 
 async def _answered(
     library: LibraryRow, written: Sequence[tuple[Item, str, int, int]]
 ) -> list[dict[str, Any]]:
-    """Return as citations the questions that find their own passage, each with the words that answer it."""
+    """Return the questions that find their own passage, as citations that quote the answer."""
     context = Context(library=library.name, mode="extractive", web="off", corpora=["paragraph"])
     kept: list[dict[str, Any]] = []
     for item, question, start, end in written:
         hits = await graphs.asearch(question, context=context)
-        if len(kept) < _QUESTIONS and item.id in [row["id"] for row in hits[:_FIRST]]:
+        first = [row["id"] for row in hits[:_FIRST]]
+        if len(kept) < _QUESTIONS and item.id in first:
             quote = " ".join(item.text[start:end].split())
             row = {"id": item.id, "title": item.title, "locator": item.locate(start, end), "quote": quote}
             kept.append({**row, "question": question})

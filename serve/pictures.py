@@ -1,4 +1,4 @@
-"""Pictures and files that are sent with a question: read in a process of their own, under the limits of files."""
+"""Read the pictures and files of questions in a separate process, within the limits for files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from ragweave.serve.problems import Refused
 T = TypeVar("T")
 
 SECONDS = 20.0
-"""Seconds of the processor that opening one picture may take; reading its words may take five times as many."""
+"""CPU seconds for opening one picture; reading the words in it may take five times as long."""
 WAITING = 16
-"""Questions whose pictures may wait or be read at once."""
+"""Questions whose pictures may wait or be read at the same time."""
 _IDLE = 120.0
 """Seconds after which the reading process ends; starting it takes as long as reading some pictures."""
 _MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*")
@@ -37,7 +37,7 @@ _NONE = ("what was sent as a picture is none", "send a PNG, JPEG, WebP, GIF, TIF
 
 
 class PictureDesk:
-    """Reads the pictures of questions one after the other, and with `files` what else comes with them."""
+    """Read the pictures of questions one after the other; `files` reads their other files."""
 
     def __init__(self, kept: KeptFiles | None = None) -> None:
         self._one = asyncio.Lock()
@@ -47,16 +47,19 @@ class PictureDesk:
         self.files = FileDesk(self, kept)
 
     async def read(self, urls: Sequence[str]) -> list[Attachment]:
-        """Return the pictures of a question; one that is known from an earlier turn is not read again."""
+        """Return the pictures of a question; those of earlier turns are not read again."""
         if len(urls) > MOST:
             raise InputError(
                 f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer"
             ).named("question_may_have_pictures", most=MOST, urls=len(urls))
-        files = [(id_of(data), data) for data in map(bytes_of, urls)]
+        files = [bytes_of(url) for url in urls]  # before any is read: a wrong one refuses the question
         read: list[Attachment] = []
-        for id, data in files:
-            known = held(id)
-            read.append(known if known is not None else await self.with_reader(partial(_read, id, data)))
+        for data in files:
+            id = id_of(data)
+            attachment = held(id)
+            if attachment is None:
+                attachment = await self.with_reader(partial(_read, id, data))
+            read.append(attachment)
         return read
 
     async def close(self) -> None:
@@ -69,10 +72,12 @@ class PictureDesk:
                 await asyncio.to_thread(readers.close)
 
     async def with_reader(self, read: Callable[[Readers], T]) -> T:
-        """Return what is read in a thread with the reading process, which this starts and ends.
+        """Return the result of `read`, which runs in a thread and uses the reading process.
+
+        The process starts at the first call and ends after some idle time.
 
         Raises:
-            Refused: too many wait for it.
+            Refused: too many calls wait for it.
         """
         if self._waiting >= WAITING:
             raise Refused(
@@ -95,8 +100,13 @@ class PictureDesk:
 
 
 def bytes_of(url: str) -> bytes:
-    """Return the file in a data URL."""
-    if not (head := _DATA.match(url)):
+    """Return the file in a data URL.
+
+    Raises:
+        InputError: it is not the data URL of a picture.
+    """
+    head = _DATA.match(url)
+    if head is None:
         if url.lower().startswith(("http:", "https:", "file:", "ftp:")):
             raise InputError(
                 "a picture is not fetched from an address",
@@ -119,21 +129,34 @@ def bytes_of(url: str) -> bytes:
 
 
 def id_of(data: bytes) -> str:
-    """Return what names a picture while its question is under way."""
+    """Return the id of a picture, by which it is found again in later turns."""
     return hashlib.sha256(data).hexdigest()
 
 
 def _read(id: str, data: bytes, readers: Readers) -> Attachment:
-    if (known := held(id)) is not None:  # it was read while this waited
+    known = held(id)
+    if known is not None:  # another question has read it while this one waited
         return known
     with temporary() as folder:
         path, media = folder / "sent", folder / "kept"
         media.mkdir()
         path.write_bytes(data)
-        made = readers.read(str(path), "sent", 1_000, media)
-        shots = [i for i in made.items if i.corpus == "image"]
-        if made.kind != PICTURE or not shots:
+        prepared = readers.read(str(path), "sent", 1_000, media)
+        shots = [item for item in prepared.items if item.corpus == "image"]
+        if prepared.kind != PICTURE or not shots:
             raise InputError(*_NONE).named("not_a_picture")
         image = (media / Path(shots[0].locator["image"]).name).read_bytes()
-        words = "\n".join(filter(None, (part(i, "words") for i in shots)))
-        return Attachment(id, image, words, next((w for w in made.warnings if "not read" in w), ""))
+    words = []
+    for shot in shots:
+        text = part(shot, "words")
+        if text:
+            words.append(text)
+    return Attachment(id, image, "\n".join(words), _not_read(prepared.warnings))
+
+
+def _not_read(warnings: Sequence[str]) -> str:
+    """Return the first warning that words in a picture were not read, or ""."""
+    for warning in warnings:
+        if "not read" in warning:
+            return warning
+    return ""

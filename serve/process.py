@@ -1,6 +1,7 @@
-"""The server of a home of files, of which there is one, its memory, and its log on stderr.
+"""Set up the server process: the lock of its home, its memory and its log on stderr.
 
-Libraries may be indexed, asked and removed by other processes meanwhile; their own locks see to that.
+A home has one server. Other processes may index, search and remove libraries at the same time; libraries have
+their own locks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from typing import Any
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.locks import held, is_held
@@ -22,7 +24,7 @@ from ragweave.serve.replica import SERVER
 
 @contextmanager
 def only_server() -> Iterator[None]:
-    """Hold the lock of the one server of this home; servers of a database may be many."""
+    """Hold the lock of the one server of this home; a database may have many servers."""
     if corpora_settings().database:
         yield
         return
@@ -34,9 +36,9 @@ def only_server() -> Iterator[None]:
 
 
 def share_heap() -> None:
-    """Have the threads of this process share one heap, where the C library is glibc.
+    """Let the threads of this process share one heap, if the C library is glibc.
 
-    Otherwise there are eight for each core, and each keeps what its busiest moment took.
+    Otherwise glibc uses up to eight heaps for each core, and each keeps the memory of its busiest moment.
     """
     if sys.platform == "linux":
         with suppress(AttributeError):
@@ -44,9 +46,10 @@ def share_heap() -> None:
 
 
 def settle() -> None:
-    """Leave what is built for good out of the search for garbage, and look more often for what answers leave behind.
+    """Exclude permanent objects from garbage collection, and collect the rest more often.
 
-    The command looks for cycles seldom, as befits a process of one question: in a server they would pile up.
+    The command line collects cycles rarely, which suits a process of one question. In a server they would
+    accumulate.
     """
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
@@ -55,9 +58,9 @@ def settle() -> None:
 _ARENA_MAX = -8
 """M_ARENA_MAX of malloc.h."""
 _EXTRA = ("request", "run", "status", "caller", "key", "seconds")
-"""What is told besides the message; headers, bodies and query strings never are."""
+"""Facts that are logged with the message; headers, bodies and query strings are never logged."""
 _CONTROL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]")
-"""What a terminal acts upon, and a reader does not see; addresses and names may hold it. Lines are parted apart."""
+"""Control characters, which terminals obey and readers do not see; addresses and names may contain them."""
 
 
 def _shown(text: str) -> str:
@@ -66,34 +69,55 @@ def _shown(text: str) -> str:
 
 
 class WordsFormatter(logging.Formatter):
-    """One line of words per record."""
+    """Format each record as one line of text."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line; a traceback follows on lines of its own."""
-        facts = " ".join(
-            f"{k}={getattr(record, k)}" for k in _EXTRA if getattr(record, k, "") != "" and k != "status"
-        )
+        """Return a record as one line; a traceback follows on separate lines."""
         at = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
-        line = f"{at} {record.levelname.lower()} {record.getMessage()}" + (f" ({facts})" if facts else "")
+        line = f"{at} {record.levelname.lower()} {record.getMessage()}"
+        facts = _facts(record)
+        facts.pop("status", None)  # the message has it
+        if facts:
+            pairs = [f"{name}={value}" for name, value in facts.items()]
+            line += f" ({' '.join(pairs)})"
         line = _shown(line.replace("\n", " ").replace("\r", " "))
-        return f"{line}\n{_shown(self.formatException(record.exc_info))}" if record.exc_info else line
+        if record.exc_info:
+            line += f"\n{_shown(self.formatException(record.exc_info))}"
+        return line
+
+
+def _facts(record: logging.LogRecord) -> dict[str, Any]:
+    """Return the facts of a record that are logged with its message."""
+    facts = {}
+    for name in _EXTRA:
+        value = getattr(record, name, "")
+        if value != "":
+            facts[name] = value
+    return facts
 
 
 class Json(logging.Formatter):
-    """One object of JSON per record."""
+    """Format each record as one JSON object."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a record as one line, its traceback within."""
-        facts = {k: getattr(record, k) for k in _EXTRA if getattr(record, k, "") != ""}
+        """Return a record as one line, including its traceback."""
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line = {"time": at, "level": record.levelname.lower(), "message": record.getMessage(), **facts}
+        line = {
+            "time": at,
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **_facts(record),
+        }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return _shown(json.dumps(line, ensure_ascii=False))
 
 
 def set_up(form: str) -> None:
-    """Send the log to stderr as `text` or `json`, or `none` of it; `debug` tells the root logger as well."""
+    """Write the log to stderr as `text` or `json`, or not at all (`none`).
+
+    `debug` passes it to the root logger as well.
+    """
     if form == "none":
         return
     handler = logging.StreamHandler(sys.stderr)

@@ -1,7 +1,7 @@
-"""What is kept of runs and of jobs while they are under way, and for a while after: whose they are, and what they told.
+"""Store runs and indexing jobs with their owners and events, while they run and for some time after.
 
-Each belongs to one server at a time, and only that one adds to it. A server that has ended loses what it had
-to whoever claims it; what it still sends is refused.
+Each belongs to one server at a time, and only that server adds events to it. Another server may claim the
+runs of a server that has ended; events that the old server still sends are refused.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from ragweave.serve.store import ConversationThread, Store, begin_turn, packed, 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
 
 _KEPT_SECONDS = 900.0
-"""How long the journal of an ended run can still be read."""
+"""Seconds for which the journal of an ended run can still be read."""
 _SWEEP_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One run, or one job, which has no thread and no turn.
+    """One run or one job; a job has no thread and no turn.
 
-    `about` has what it takes to go on: graph, question, context, or the paths of a job.
+    `about` has what another server needs to continue it: graph, question and context of a run, or the paths
+    of a job.
     """
 
     id: str
@@ -44,21 +45,21 @@ class Record:
 
 
 class RunLost(Refused):
-    """This server is no longer the one that a run belongs to."""
+    """The run does not belong to this server any more."""
 
     def __init__(self) -> None:
         super().__init__(503, "another server has ended this run", "ask again", "interrupted")
 
 
 class Records:
-    """Runs and jobs as one server sees them; the times are those of its clock."""
+    """Access of one server to the stored runs and jobs; times come from the clock of this server."""
 
     def __init__(self, store: Store, server: str) -> None:
         self._store, self._server = store, server
         self._swept = 0.0
 
     def mine(self, record: Record) -> bool:
-        """Tell whether a run counts as this server's."""
+        """Return whether a run belongs to this server."""
         return record.server == self._server
 
     def begin(
@@ -70,26 +71,30 @@ class Records:
         replaces: int = 0,
         seen: str = "",
     ) -> int:
-        """Keep what begins, with a turn of its conversation where `knobs` are given; return the number of that.
+        """Store a run or a job that begins; return the number of its turn, 0 for a job.
 
-        The conversation is kept as well where it is `new`; of another one, the turns from `replaces` on go,
-        where the last of them is the one `seen`.
+        A run has `knobs` and gets a turn of its conversation. A `new` conversation is stored as well. In an
+        existing one, the turns from number `replaces` on are deleted, if the last of them is that of the run
+        `seen`.
 
         Raises:
-            Refused: the conversation takes no other question now.
+            Refused: the conversation accepts no other question now.
         """
         about = record.about
+        turn = 0
         with self._store.writing() as db:
             self._sweep(db)
-            turn = 0
             if knobs is not None:
-                asked = about["graph"], about["question"], pictures, knobs, replaces, seen
-                turn = begin_turn(db, record.thread, record.id, *asked, new=new)
+                query = about["graph"], about["question"], pictures, knobs, replaces, seen
+                turn = begin_turn(db, record.thread, record.id, *query, new=new)
             sent(
                 db,
                 "INSERT INTO runs (id, owner, library, thread, turn, about, status, server) "
                 "VALUES (:id, :owner, :library, :thread, :turn, :about, 'running', :server)",
-                **{name: getattr(record, name) for name in ("id", "owner", "library", "thread")},
+                id=record.id,
+                owner=record.owner,
+                library=record.library,
+                thread=record.thread,
                 turn=turn,
                 about=packed(about),
                 server=self._server,
@@ -97,8 +102,9 @@ class Records:
         return turn
 
     def _sweep(self, db: Connection) -> None:
-        """Forget once a minute the runs that nobody can come back to."""
-        if (at := time.time()) >= self._swept + _SWEEP_SECONDS:
+        """Delete once a minute the runs whose journals have expired."""
+        at = time.time()
+        if at >= self._swept + _SWEEP_SECONDS:
             sent(db, "DELETE FROM runs WHERE ended < :late", late=at - _KEPT_SECONDS)
             self._swept = at
 
@@ -108,12 +114,12 @@ class Records:
         return found[0] if found else None
 
     def kept(self, thread: str) -> bool:
-        """Tell whether there is a conversation; the id of one that is gone is given to no other."""
+        """Return whether a conversation exists; ids of deleted conversations are not used again."""
         with self._store.reading() as db:
             return sent(db, "SELECT 1 FROM threads WHERE id = :id", id=thread).scalar() is not None
 
     def open(self, thread: str) -> list[Record]:
-        """Return what answers a conversation, or waits for consent in it."""
+        """Return the runs of a conversation that run or wait for consent."""
         return self._found("thread = :thread AND status IN ('running', 'waiting')", thread=thread)
 
     def jobs(self, library: str) -> list[Record]:
@@ -121,22 +127,22 @@ class Records:
         return self._found("thread = '' AND status = 'running' AND library = :library", library=library)
 
     def running(self) -> list[Record]:
-        """Return what runs, on whichever server."""
+        """Return the runs and jobs that run on any server."""
         return self._found("status = 'running'")
 
     def stopped(self) -> list[str]:
-        """Return what of this server's is to stop."""
+        """Return the ids of the runs and jobs that this server must stop."""
         with self._store.reading() as db:
             query = "SELECT id FROM runs WHERE status = 'running' AND stop = 1 AND server = :server"
             return list(sent(db, query, server=self._server).scalars())
 
     def stop(self, id: str) -> None:
-        """Ask whichever server has a run to stop it."""
+        """Request that a run or job stops, on the server that has it."""
         with self._store.writing() as db:
             sent(db, "UPDATE runs SET stop = 1 WHERE id = :id", id=id)
 
     def claim(self, record: Record) -> bool:
-        """Take a run over from where it was seen to stand; tells whether nobody was faster."""
+        """Take a run over if it has not changed since `record` was read; return whether that succeeded."""
         change = "UPDATE runs SET status = 'running', server = :server, stop = 0"
         seen = "id = :id AND status = :status AND server = :other"
         given = {"id": record.id, "status": record.status, "other": record.server, "server": self._server}
@@ -148,51 +154,66 @@ class Records:
         return claimed
 
     def tell(self, id: str, entries: Sequence[Entry]) -> None:
-        """Keep what a run of this server told.
+        """Store events of a run of this server.
 
         Raises:
-            Lost: it is this server's no more.
+            RunLost: the run does not belong to this server any more.
         """
         with self._store.writing() as db:
-            self._tell(db, id, entries)
+            self._add_events(db, id, entries)
 
     def end(self, record: Record, status: Status, entries: Sequence[Entry], **kept: Any) -> None:
-        """Keep how a run of this server ended, or that it waits, with the last of what it told.
+        """Store how a run of this server ended, or that it waits, with its last events.
 
-        `kept` is what becomes of its turn.
+        `kept` has the `answer`, `problem` and `trail` of its turn.
 
         Raises:
-            Lost: it is this server's no more.
+            RunLost: the run does not belong to this server any more.
         """
         ended = None if status == "waiting" else time.time()
         with self._store.writing() as db:
-            self._tell(db, record.id, entries)
+            self._add_events(db, record.id, entries)
             change = "UPDATE runs SET status = :status, ended = :ended WHERE id = :id"
             sent(db, change, id=record.id, status=status, ended=ended)
             if record.turn:
                 set_turn(db, record.thread, record.turn, status, **kept)
 
-    def _tell(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
+    def _add_events(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
+        """Store events within a transaction; the column `told` counts those of a run."""
         change = (
             "UPDATE runs SET told = told + :more WHERE id = :id AND status = 'running' AND server = :server"
         )
-        if not sent(db, change, id=id, more=len(entries), server=self._server).rowcount:
+        changed = sent(db, change, id=id, more=len(entries), server=self._server).rowcount
+        if not changed:
             raise RunLost
         if entries:
             rows = [{"run": id, "n": e.id, "type": e.type, "data": e.data} for e in entries]
             db.execute(text("INSERT INTO events VALUES (:run, :n, :type, :data)"), rows)
 
     def after(self, seen: Mapping[str, int]) -> dict[str, list[Entry]]:
-        """Return what runs told behind the event of that number; a run that is not known any more is left out."""
-        some = text("SELECT id, told FROM runs WHERE id IN :ids").bindparams(bindparam("ids", expanding=True))
+        """Return the events of runs after the numbers that were `seen`, by the id of the run.
+
+        A run that does not exist any more is missing in the result.
+        """
+        counts = text("SELECT id, told AS events FROM runs WHERE id IN :ids").bindparams(
+            bindparam("ids", expanding=True)
+        )
         query = "SELECT n, type, data FROM events WHERE run = :run AND n > :n ORDER BY n"
+        new: dict[str, list[Entry]] = {}
         with self._store.reading() as db:
-            told = {row.id: row.told for row in db.execute(some, {"ids": list(seen)})}
-            new = {id: sent(db, query, run=id, n=seen[id]) for id, n in told.items() if n > seen[id]}
-            return {id: [Entry(row.n, row.type, row.data) for row in new.get(id, ())] for id in told}
+            for row in db.execute(counts, {"ids": list(seen)}).all():
+                new[row.id] = []
+                if row.events > seen[row.id]:
+                    events = sent(db, query, run=row.id, n=seen[row.id])
+                    new[row.id] = [Entry(event.n, event.type, event.data) for event in events]
+        return new
 
     def _found(self, where: str, **given: Any) -> list[Record]:
         columns = "id, owner, library, thread, turn, about, status, server"
         with self._store.reading() as db:
             rows = sent(db, f"SELECT {columns} FROM runs WHERE {where} ORDER BY id", **given).mappings().all()
-        return [Record(**{**row, "about": json.loads(row["about"])}) for row in rows]
+        return [_record(row) for row in rows]
+
+
+def _record(row: Mapping[Any, Any]) -> Record:
+    return Record(**{**row, "about": json.loads(row["about"])})

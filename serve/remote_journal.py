@@ -1,4 +1,4 @@
-"""Journals that are read here and written by another server, or that wait: read on from the tables."""
+"""Follow the journals of runs that other servers write, or that wait, by reading the database."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ragweave.serve.journal import Entry, Journal
 from ragweave.serve.records import Records
 
 _STOPS = 15.0
-"""Seconds in which another server stops what it is asked to stop."""
+"""Seconds to wait until another server has stopped a run."""
 
 
 class Followed:
-    """Journals by the id of their run; one that nobody reads any more is forgotten."""
+    """Journals by the id of their run; a journal without readers is dropped."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
         self._journals: WeakValueDictionary[str, Journal] = WeakValueDictionary()
 
     def put(self, id: str, journal: Journal) -> None:
-        """Read a journal on that this server has written so far."""
+        """Follow a journal that this server has written so far."""
         self._journals[id] = journal
 
     async def take(self, id: str) -> Journal:
-        """Return the journal of a run with all that was told; whoever comes now gets this one, too, and no other."""
+        """Return the journal of a run with all its stored events; all readers share this one object."""
         journal = self._journals.setdefault(id, Journal())
         journal.show((await self._after({id: journal})).get(id, []))
         return journal
@@ -43,16 +43,21 @@ class Followed:
                     pass
 
     async def read_on(self) -> None:
-        """Show what was told since."""
-        if journals := {id: journal for id, journal in self._journals.items() if not journal.closed}:
-            found = await self._after(journals)
-            for id, journal in journals.items():
-                if id in found:
-                    journal.show(found[id])
-                else:
-                    journal.forget()
+        """Show the events that were stored since the last call."""
+        journals: dict[str, Journal] = {}
+        for id, journal in self._journals.items():
+            if not journal.closed:
+                journals[id] = journal
+        if not journals:
+            return
+        found = await self._after(journals)
+        for id, journal in journals.items():
+            if id in found:
+                journal.show(found[id])
+            else:
+                journal.forget()
 
     async def _after(self, journals: dict[str, Journal]) -> dict[str, list[Entry]]:
-        return await asyncio.to_thread(
-            self._records.after, {id: len(j.entries) for id, j in journals.items()}
-        )
+        """Return the stored events that journals do not have yet."""
+        seen = {id: len(journal.entries) for id, journal in journals.items()}
+        return await asyncio.to_thread(self._records.after, seen)

@@ -1,7 +1,7 @@
-"""The second door of the OpenAI API, `/v1/responses`: the same answers in the form that newer clients ask for.
+"""Serve `/v1/responses` of the OpenAI API: the answers of chat completions, in the form of newer clients.
 
-Nothing is kept here: a conversation is sent whole in `input`, and what would name one that is kept is
-refused.
+The server stores nothing: clients send the whole conversation in `input`, and references to a stored
+conversation are refused.
 """
 
 from __future__ import annotations
@@ -54,35 +54,54 @@ async def respond(
 
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
-    """Return the request in the form of chat completions."""
+    """Return the request in the form of chat completions.
+
+    Raises:
+        InputError: it refers to something stored.
+        RequestValidationError: it is not valid; the errors name the fields of this request.
+    """
     for name in ("previous_response_id", "conversation", "prompt", "background"):
         if getattr(body, name):
             raise InputError(f"{name} is not kept here", "send the whole conversation in input")
     rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input
-    messages = [
-        {"role": _role(row), "content": _content(row)} for row in rows if row.get("type") != "reasoning"
-    ]
-    form = (body.text or {}).get("format") or {}
-    sent = {"model": body.model, "messages": messages, "stream": body.stream, "tool_choice": body.tool_choice}
+    messages = []
+    for row in rows:
+        if row.get("type") != "reasoning":
+            messages.append({"role": _role(row), "content": _content(row)})
+    chat = {
+        "model": body.model,
+        "messages": messages,
+        "stream": body.stream,
+        "tool_choice": body.tool_choice,
+        "response_format": (body.text or {}).get("format") or None,
+        "ragweave": body.ragweave,
+    }
     try:
-        return ChatRequest.model_validate(
-            {**sent, "response_format": form or None, "ragweave": body.ragweave}
-        )
+        return ChatRequest.model_validate(chat)
     except ValidationError as error:
-        renamed = {"messages": "input", "response_format": "text"}
-        told = [
-            {**e, "loc": ("body", renamed.get(str(e["loc"][0]), e["loc"][0]), *e["loc"][1:])}
-            for e in error.errors()
-        ]
-        raise RequestValidationError(told) from error
+        raise RequestValidationError(_renamed(error)) from error
+
+
+def _renamed(error: ValidationError) -> list[dict[str, Any]]:
+    """Return the errors of a chat request with the fields of the response request."""
+    names = {"messages": "input", "response_format": "text"}
+    renamed = []
+    for one in error.errors():
+        field, *rest = one["loc"]
+        renamed.append({**one, "loc": ("body", names.get(str(field), field), *rest)})
+    return renamed
 
 
 def _role(row: dict[str, Any]) -> str:
-    """Return the role of a message; of what is no message a name by which it is left out of the conversation."""
+    """Return the role of an input item; for one that is not a message, a role that is ignored later."""
     kind = str(row.get("type") or "message")
     if kind == "message":
         return str(row.get("role", ""))
-    return "tool" if kind.endswith("output") else "call" if "call" in kind else kind[:100]
+    if kind.endswith("output"):
+        return "tool"
+    if "call" in kind:
+        return "call"
+    return kind[:100]
 
 
 def _content(row: dict[str, Any]) -> Any:
@@ -98,14 +117,14 @@ def _part(part: Any) -> Any:
     if kind in ("input_text", "output_text", "text"):
         return {"type": "text", "text": part.get("text") or ""}
     if kind == "input_image" and not part.get("image_url"):
-        return {**part, "type": "input_file"}  # a picture that is kept here: its words are read
+        return {**part, "type": "input_file"}  # a stored picture: the words in it are read
     if kind == "input_image":
         return {"type": "image_url", "image_url": {"url": part.get("image_url") or ""}}
     return part
 
 
 class Responder(ChatCompletionWriter):
-    """Writes the events of one run as a response."""
+    """Write the events of one run as a response."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         super().__init__(request, base)
@@ -113,16 +132,16 @@ class Responder(ChatCompletionWriter):
         self._n = -1
 
     async def whole(self, events: Events) -> dict[str, Any]:
-        """Return the response, whole."""
-        text = "".join([delta.get("content") or "" async for delta in self.deltas(events)])
+        """Return the whole response."""
+        text = ""
+        async for delta in self.deltas(events):
+            text += delta.get("content") or ""
         return self._whole("completed", text)
 
     async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
-        """Yield the events of a response that is streamed."""
-        text, place = (
-            first.get("content") or "",
-            {"item_id": self._ids[1], "output_index": 0, "content_index": 0},
-        )
+        """Yield the events of a streamed response."""
+        text = first.get("content") or ""
+        place = {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
         yield self._event("response.created", response=self._whole("in_progress"))
         yield self._event("response.in_progress", response=self._whole("in_progress"))
         empty = {**self._message("in_progress", ""), "content": []}
@@ -131,12 +150,13 @@ class Responder(ChatCompletionWriter):
         try:
             async with aclosing(rest):
                 async for delta in rest:
-                    if more := delta.get("content"):
+                    more = delta.get("content")
+                    if more:
                         text += more
                         yield self._event("response.output_text.delta", **place, delta=more, logprobs=[])
         except RagweaveError as error:
-            told = openai_error(error)["error"]
-            failed = {**self._whole("failed"), "error": {"code": "server_error", "message": told["message"]}}
+            message = openai_error(error)["error"]["message"]
+            failed = {**self._whole("failed"), "error": {"code": "server_error", "message": message}}
             yield self._event("response.failed", response=failed)
             return
         part = self._part(text)
@@ -188,11 +208,11 @@ class Responder(ChatCompletionWriter):
 
 
 def _usage(answer: dict[str, Any]) -> dict[str, Any]:
-    took = usage_of(answer)
+    usage = usage_of(answer)
     return {
-        "input_tokens": took["prompt_tokens"],
+        "input_tokens": usage["prompt_tokens"],
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": took["completion_tokens"],
+        "output_tokens": usage["completion_tokens"],
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": took["total_tokens"],
+        "total_tokens": usage["total_tokens"],
     }

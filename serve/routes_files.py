@@ -1,4 +1,4 @@
-"""`/v1/files`: files that a client sends once and names by their id in later questions."""
+"""Serve `/v1/files`: files that a client sends once and names by id in later questions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ragweave.serve.kept_files import FILE_MB, KeptFile
 
 router = APIRouter(prefix="/v1/files")
 
-_NOT_ASKED = ("batch", "fine-tune")
-"""Purposes for which nothing is done here."""
+_UNSUPPORTED = ("batch", "fine-tune")
+"""Purposes that this server does not support."""
 _SHORTEST, _LONGEST = 3_600, 2_592_000
-"""Seconds after which a file may go at a client's wish, as the standard bounds them."""
+"""Bounds of the seconds after which a file may expire, as in the API of OpenAI."""
 
 
 @router.post("")
@@ -29,8 +29,8 @@ async def keep_file(
     purpose: Annotated[str, Form(max_length=40)] = "user_data",
     seconds: Annotated[int | None, Form(alias="expires_after[seconds]", ge=_SHORTEST, le=_LONGEST)] = None,
 ) -> dict[str, Any]:
-    """Keep a file for a week, or for the seconds of `expires_after`, to be asked by its id."""
-    if purpose in _NOT_ASKED:
+    """Store a file for a week, or for the seconds of `expires_after`."""
+    if purpose in _UNSUPPORTED:
         raise InputError(f"files of the purpose {purpose!r} have no use here", "send the purpose user_data")
     data = await file.read((FILE_MB << 20) + 1)
     name = file.filename or ""
@@ -47,29 +47,35 @@ async def list_files(
     order: Literal["asc", "desc"] = "desc",
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> dict[str, Any]:
-    """List the files that the caller keeps, the newest first."""
-    found = await asyncio.to_thread(app_state.kept.all, caller.id)
+    """List the stored files of the caller, the newest first."""
+    found = []
+    for file in await asyncio.to_thread(app_state.kept.all, caller.id):
+        if purpose in (None, file.purpose):
+            found.append(file)
     if order == "desc":
         found.reverse()
-    found = [file for file in found if purpose in (None, file.purpose)]
     ids = [file.id for file in found]
     if after in ids:
         found = found[ids.index(after) + 1 :]
     page = found[:limit]
-    ends = {"first_id": page[0].id, "last_id": page[-1].id} if page else {"first_id": None, "last_id": None}
-    rows = [_described(file) for file in page]
-    return {"object": "list", "data": rows, "has_more": len(found) > limit, **ends}
+    return {
+        "object": "list",
+        "data": [_described(file) for file in page],
+        "has_more": len(found) > limit,
+        "first_id": page[0].id if page else None,
+        "last_id": page[-1].id if page else None,
+    }
 
 
 @router.get("/{id}")
 async def describe_file(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
-    """Describe a file that the caller keeps."""
+    """Return the description of a stored file of the caller."""
     return _described(await asyncio.to_thread(app_state.kept.get, caller.id, id))
 
 
 @router.get("/{id}/content")
 async def send_file(caller: CallerNow, app_state: AppStateNow, id: str) -> Response:
-    """Send the content of a file that the caller keeps."""
+    """Return the content of a stored file of the caller."""
     kept, data = await asyncio.to_thread(app_state.kept.with_data, caller.id, id)
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(kept.name)}"}
     return Response(data, media_type="application/octet-stream", headers=headers)
@@ -77,7 +83,7 @@ async def send_file(caller: CallerNow, app_state: AppStateNow, id: str) -> Respo
 
 @router.delete("/{id}")
 async def delete_file(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
-    """Delete a file that the caller keeps; its conversation is no longer asked with it."""
+    """Delete a stored file of the caller; its conversation does not use it any more."""
     await asyncio.to_thread(app_state.kept.delete, caller.id, id)
     return {"id": id, "object": "file", "deleted": True}
 

@@ -1,4 +1,4 @@
-"""The front page of a library, and its entities."""
+"""Show the overview of a library and its entities."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ragweave.serve.problems import NotFound
 router = APIRouter(prefix="/api")
 
 _PLACES = 8
-"""Places of an entity that are named."""
+"""Most places that are listed for an entity."""
 _LONGEST = 240
-"""Characters of a sentence."""
+"""Most characters of a quoted sentence."""
 
 
 @router.get("/overview")
 async def front_page(row: NamedLibrary, app_state: AppStateNow) -> dict[str, Any]:
-    """Return the files of a library by kind, the newest of them, and what a chat model wrote of it, or is writing."""
+    """Return the files of a library by kind, its newest files, and what a chat model wrote about it."""
     return {"library": row.name, **await app_state.overviews.read(row)}
 
 
 class Wanted(Body):
-    """The library that a chat model is to introduce."""
+    """The library about which a chat model writes."""
 
     library: str = Field(max_length=200)
 
@@ -44,9 +44,9 @@ class Wanted(Body):
 async def write_overview(
     request: Request, caller: WriterNow, app_state: AppStateNow, body: Wanted
 ) -> dict[str, Any]:
-    """Have the chat model introduce a library, in one call; titles and passages go to it.
+    """Let the chat model write about a library in one call; it receives titles and passages.
 
-    Leaving stops nothing.
+    The writing continues if the client disconnects.
     """
     row = await library_named(caller, body.library)
     await unless_left(request, app_state.overviews.write(row))
@@ -55,20 +55,22 @@ async def write_overview(
 
 @router.delete("/overview", status_code=204)
 async def stop_overview(caller: WriterNow, row: NamedLibrary, app_state: AppStateNow) -> None:
-    """Stop the chat model that introduces a library."""
+    """Stop the chat model that writes about a library."""
     app_state.overviews.stop(row)
 
 
 @router.get("/entities")
 def list_entities(row: NamedLibrary) -> dict[str, Any]:
-    """Return the largest communities of the entities in recordings; none where no graph was built."""
-    groups = communities(entity_graph(stores().catalog, row.id))
-    return {"groups": [[asdict(node) for node in group] for group in groups]}
+    """Return the largest communities of entities in recordings; none if no graph was built."""
+    groups = []
+    for community in communities(entity_graph(stores().catalog, row.id)):
+        groups.append([asdict(node) for node in community])
+    return {"groups": groups}
 
 
 @router.get("/entities/{key}")
 async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
-    """Return an entity, its neighbours with what joins them, where each is drawn, and the places that name it."""
+    """Return an entity, its neighbours and relations with coordinates, and places that name it."""
     found = await asyncio.to_thread(lambda: around(entity_graph(stores().catalog, row.id), key))
     if found is None:
         raise NotFound(
@@ -76,27 +78,27 @@ async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
         ).named("no_such_entity")
     ids = found.items[:_PLACES]
     items = await asyncio.to_thread(stores().catalog.items, row.id, ids)
-    name = found.middle.name
-    rows = [
-        {
-            "id": id,
-            "title": items[id].title,
-            "locator": items[id].locator,
-            "quote": _sentence(items[id], name),
-        }
-        for id in ids
-        if id in items
-    ]
-    told = asdict(found)
+    rows = []
+    for id in ids:
+        item = items.get(id)
+        if item is not None:
+            quote = _sentence(item, found.middle.name)
+            rows.append({"id": id, "title": item.title, "locator": item.locator, "quote": quote})
+    drawing = asdict(found)
     return {
-        "entity": told["middle"],
-        "around": told["beside"],
-        "lines": told["lines"],
+        "entity": drawing["middle"],
+        "around": drawing["beside"],
+        "lines": drawing["lines"],
         "places": await with_openings(row, rows),
     }
 
 
 def _sentence(item: Item, name: str) -> str:
-    """Return the first sentence of an item that names an entity, else its first."""
-    said = [item.text[start:end] for start, end in sentences(item.text)] or [item.text]
-    return clip(" ".join(next((s for s in said if name.lower() in s.lower()), said[0]).split()), _LONGEST)
+    """Return the first sentence of an item that names an entity, or its first sentence if none does."""
+    found = [item.text[start:end] for start, end in sentences(item.text)]
+    best = found[0] if found else item.text
+    for sentence in found:
+        if name.lower() in sentence.lower():
+            best = sentence
+            break
+    return clip(" ".join(best.split()), _LONGEST)

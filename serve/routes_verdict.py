@@ -1,4 +1,4 @@
-"""What readers think of answers: kept with the turn, and sent as questions for an evaluation."""
+"""Store readers' verdicts on answers, and export them as questions for an evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api")
 
 
 class VerdictBody(Body):
-    """What a reader thinks of an answer; nothing takes back what was said."""
+    """A reader's verdict on an answer; null for `good` removes the verdict."""
 
     good: StrictBool | None
     reason: str = Field("", max_length=2_000)
@@ -25,17 +25,19 @@ class VerdictBody(Body):
 
 @router.put("/threads/{id}/turns/{n}/verdict", status_code=204)
 def judge(app_state: AppStateNow, found: ThreadOfId, n: Ordinal, body: VerdictBody) -> None:
-    """Keep whether an answer was good, and why."""
-    said = None if body.good is None else {"good": body.good, "reason": body.reason.strip(), "at": now()}
-    if not app_state.store.judge(found[0].id, n, said):
+    """Store whether an answer was good, and why."""
+    verdict = None
+    if body.good is not None:
+        verdict = {"good": body.good, "reason": body.reason.strip(), "at": now()}
+    if not app_state.store.judge(found[0].id, n, verdict):
         raise NoSuchTurn
 
 
 @router.get("/verdicts")
 def verdicts(caller: CallerNow, app_state: AppStateNow, row: NamedLibrary) -> Response:
-    """Send what was judged of a library's answers as questions that `ragweave eval answers` reads, JSON Lines.
+    """Return the answers of a library with a verdict as questions for `ragweave eval answers`, in JSON Lines.
 
-    The sentences of a good answer are gold; those of a bad one must not be said again.
+    The sentences of a good answer are expected; those of a bad answer must not occur again.
     """
     found = app_state.store.judged(caller.id, row.id)
     lines = [json.dumps(question_of(thread, turn), ensure_ascii=False) + "\n" for thread, turn in found]
@@ -44,18 +46,26 @@ def verdicts(caller: CallerNow, app_state: AppStateNow, row: NamedLibrary) -> Re
 
 
 def question_of(thread: str, turn: ConversationTurn) -> dict[str, Any]:
-    """Return a judged turn as a question with what its answer should say, or should not."""
+    """Return a turn with a verdict as a question, with the sentences that its answer should have or lack."""
     answer, verdict = turn.answer or {}, turn.verdict or {}
-    told = [s["text"] for s in answer.get("sentences", []) if s["support"] != "contradicted"]
-    asked = {
+    sentences = []
+    for sentence in answer.get("sentences", []):
+        if sentence["support"] != "contradicted":
+            sentences.append(sentence["text"])
+    row: dict[str, Any] = {
         "id": f"{thread}-{turn.n}",
         "question": turn.question,
         "kind": "good" if verdict["good"] else "bad",
     }
-    asked |= {"reason": verdict["reason"]} if verdict["reason"] else {}
+    if verdict["reason"]:
+        row["reason"] = verdict["reason"]
     if not verdict["good"]:
-        return asked | {"must_not_contain": told}
+        return {**row, "must_not_contain": sentences}
     if answer.get("abstained"):
-        return asked | {"answerable": False}
-    files = [c["locator"]["file"] for c in answer.get("citations", []) if c["locator"].get("file")]
-    return asked | {"answers": told, "gold_files": list(dict.fromkeys(files))}
+        return {**row, "answerable": False}
+    files: list[str] = []
+    for citation in answer.get("citations", []):
+        file = citation["locator"].get("file")
+        if file and file not in files:
+            files.append(file)
+    return {**row, "answers": sentences, "gold_files": files}

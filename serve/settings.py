@@ -12,7 +12,7 @@ from ragweave.models.settings import Settings, read_settings
 
 
 class ServeSettings(Settings):
-    """Where the server listens and what it lets through, read from `RAGWEAVE_SERVE_*` variables and `.env`."""
+    """Address and limits of the server, read from `RAGWEAVE_SERVE_*` variables and `.env`."""
 
     model_config = SettingsConfigDict(env_prefix="RAGWEAVE_SERVE_")
 
@@ -42,9 +42,9 @@ class ServeSettings(Settings):
         600, ge=1, description="Requests with an effect that one caller may make in a minute."
     )
     running: ClassVar[int] = 64
-    """Answers that may be under way at once."""
+    """Answers that may be in progress at once."""
     run_seconds: ClassVar[float] = 900.0
-    """Longest time one answer may take, waiting for consent not counted."""
+    """Longest time of one answer, without the time in which it waits for consent."""
     workers: int = Field(1, ge=1, le=64, description="Processes that answer on the port of one server.")
     shutdown_seconds: int = Field(
         8, ge=0, description="Seconds that answers have to end when the server stops."

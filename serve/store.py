@@ -1,4 +1,4 @@
-"""The conversations that a server remembers, by owner."""
+"""Store conversations and their turns, by owner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragweave.serve.problems import NotFound, Refused
 
 @dataclass(frozen=True, slots=True)
 class ConversationThread:
-    """One conversation with a library, by id; `title` is its first question, or the name its owner gave it."""
+    """One conversation with a library; `title` is its first question or a name that its owner gave it."""
 
     id: str
     owner: str
@@ -30,12 +30,11 @@ class ConversationThread:
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One question of a conversation and what became of it.
+    """One question of a conversation and its outcome.
 
-    The status is `running`, `waiting`, `done`, `failed` or `cancelled`; the trail has the steps that led
-    there, and the sentences of a turn that did not come to its end; `pictures` counts those that came with
-    the question. The context has the knobs it was asked with, the verdict what its reader said of it: `good`,
-    `reason` and `at`.
+    The status is `running`, `waiting`, `done`, `failed` or `cancelled`. The trail has the steps of the run,
+    and the sentences of a turn that did not finish. `pictures` is the number of pictures sent with the
+    question. The context has the knobs of the question, the verdict the reader's `good`, `reason` and `at`.
     """
 
     n: int
@@ -63,27 +62,25 @@ class Store(Database):
     def threads(self, owner: str, library: str | None = None, words: str = "") -> list[ConversationThread]:
         """Return the conversations of an owner, with one library or all, the last used first.
 
-        With `words`, those alone whose title, questions or answers hold them.
+        If `words` are given, return only those whose title, questions or answers contain them.
         """
         mine = "owner = :owner AND library = coalesce(:library, library)"
+        threads = f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id"
+        turns = (
+            "SELECT thread, question, answer FROM turns "
+            f"WHERE thread IN (SELECT id FROM threads WHERE {mine})"
+        )
         given = {"owner": owner, "library": library}
         with self.reading() as db:
-            rows = sent(
-                db, f"SELECT * FROM threads WHERE {mine} ORDER BY updated DESC, id", **given
-            ).mappings()
-            found = [ConversationThread(**row) for row in rows]
+            found = [ConversationThread(**row) for row in sent(db, threads, **given).mappings()]
             if not words:
                 return found
-            said = (
-                "SELECT thread, question, answer FROM turns WHERE thread IN (SELECT id FROM threads WHERE"
-                f" {mine})"
-            )
             texts = {thread.id: thread.title for thread in found}
-            for row in sent(db, said, **given):
-                texts[row.thread] += (
-                    f"\n{row.question}\n{json.loads(row.answer)['text'] if row.answer else ''}"
-                )
-        return [thread for thread in found if words.casefold() in texts[thread.id].casefold()]
+            for row in sent(db, turns, **given):
+                answer = json.loads(row.answer)["text"] if row.answer else ""
+                texts[row.thread] += f"\n{row.question}\n{answer}"
+        wanted = words.casefold()
+        return [thread for thread in found if wanted in texts[thread.id].casefold()]
 
     def thread(self, owner: str, id: str) -> ConversationThread | None:
         """Return one conversation of an owner."""
@@ -100,7 +97,7 @@ class Store(Database):
             sent(db, f"UPDATE threads SET {change} WHERE id = :id", title=title, pinned=pin, id=id)
 
     def delete_threads(self, ids: list[str]) -> None:
-        """Delete conversations with all their turns, and what their runs told."""
+        """Delete conversations with their turns and the events of their runs."""
         with self.writing() as db:
             for id in ids:
                 sent(db, "DELETE FROM runs WHERE thread = :id", id=id)
@@ -113,13 +110,13 @@ class Store(Database):
         return [_turn(row) for row in rows]
 
     def judge(self, thread: str, n: int, verdict: dict[str, Any] | None) -> bool:
-        """Keep what a reader said of an answer; tells whether there is that turn."""
+        """Store a reader's verdict on an answer; return whether the turn exists."""
         change = "UPDATE turns SET verdict = :verdict WHERE thread = :thread AND n = :n"
         with self.writing() as db:
             return bool(sent(db, change, verdict=packed(verdict), thread=thread, n=n).rowcount)
 
     def judged(self, owner: str, library: str) -> list[tuple[str, ConversationTurn]]:
-        """Return the turns of an owner's conversations with a library that were judged, each with its thread."""
+        """Return an owner's turns with a verdict in conversations with a library, each with its thread."""
         mine = "thread IN (SELECT id FROM threads WHERE owner = :owner AND library = :library)"
         query = f"{_TURNS} WHERE verdict IS NOT NULL AND {mine} ORDER BY created, n"
         with self.reading() as db:
@@ -127,35 +124,31 @@ class Store(Database):
         return [(row["thread"], _turn(row)) for row in rows]
 
     def picture(self, thread: str, turn: int, n: int) -> bytes | None:
-        """Return a picture that came with a question, a JPEG file."""
+        """Return a picture that was sent with a question, a JPEG file."""
         query = "SELECT jpeg FROM pictures WHERE thread = :thread AND turn = :turn AND n = :n"
         with self.reading() as db:
             found = sent(db, query, thread=thread, turn=turn, n=n).scalar()
         return None if found is None else bytes(found)
 
     def keep_added(self, library: str, names: Sequence[str], owner: str) -> None:
-        """Keep who added uploads of these file names; whoever added a name first stays."""
+        """Store who added uploads of these file names; the first owner of a name stays its owner."""
         with self.writing() as db:
             for name in names:
                 row = {"library": library, "name": name, "owner": owner}
                 sent(db, "INSERT INTO added VALUES (:library, :name, :owner) ON CONFLICT DO NOTHING", **row)
 
     def added_by(self, owner: str, library: str) -> set[str]:
-        """Return the file names of what a caller added to a library."""
+        """Return the names of the files that a caller added to a library."""
         query = "SELECT name FROM added WHERE owner = :owner AND library = :library"
         with self.reading() as db:
             return set(sent(db, query, owner=owner, library=library).scalars())
 
     def forget_added(self, library: str, names: Sequence[str]) -> None:
         """Forget who added uploads that were removed."""
+        change = "DELETE FROM added WHERE library = :library AND name = :name"
         with self.writing() as db:
             for name in names:
-                sent(
-                    db,
-                    "DELETE FROM added WHERE library = :library AND name = :name",
-                    library=library,
-                    name=name,
-                )
+                sent(db, change, library=library, name=name)
 
 
 class NoSuchTurn(NotFound):
@@ -167,7 +160,7 @@ class NoSuchTurn(NotFound):
 
 
 class GoneOn(Refused):
-    """What whoever replaces a turn has read of the conversation is not all of it any more."""
+    """The conversation has new turns since the caller read it, so that no turn is replaced."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -180,7 +173,7 @@ class GoneOn(Refused):
 
 
 def add_thread(db: Connection, thread: ConversationThread) -> None:
-    """Keep a new conversation within a transaction."""
+    """Store a new conversation within a transaction."""
     values = "(:id, :owner, :library, :title, :created, :updated, :pinned)"
     sent(db, f"INSERT INTO threads VALUES {values}", **asdict(thread))
 
@@ -197,70 +190,63 @@ def begin_turn(
     seen: str = "",
     new: ConversationThread | None = None,
 ) -> int:
-    """Begin a turn within a transaction and return its number; the first one names an untitled conversation.
+    """Begin a turn within a transaction and return its number.
 
-    A `new` conversation is kept with it.
-    The turn that it replaces goes, with those after it; with `seen`, only where that is the run of the last
-    of them.
+    A `new` conversation is stored as well. The first question becomes the title of an untitled one. The turns
+    from number `replaces` on are deleted; if `seen` is given, it must be the run of the last turn.
 
     Raises:
-        NotFound: the conversation was deleted meanwhile, or has no turn that could be replaced.
-        Refused: it takes no other question now.
-        GoneOn: it has other turns than were seen.
+        NotFound: the conversation was deleted meanwhile, or has no turn to replace.
+        Refused: it accepts no other question now.
+        GoneOn: its last turn is not the one that was seen.
     """
     title, at = clip(" ".join(question.split()), 80), now()
     if new is not None:
         add_thread(db, replace(new, title=new.title or title))
-    n = 1 if new is not None else _next_turn(db, thread, title, at, replaces, seen)
+        n = 1
+    else:
+        n = _next_turn(db, thread, title, at, replaces, seen)
     row = {"thread": thread, "n": n, "run": run, "graph": graph, "question": question, "at": at}
     columns = "thread, n, run, graph, question, status, created, context"
     values = ":thread, :n, :run, :graph, :question, 'running', :at, :context"
     sent(db, f"INSERT INTO turns ({columns}) VALUES ({values})", **row, context=packed(context))
+    add_picture = "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)"
     for nth, jpeg in enumerate(pictures, 1):
-        sent(
-            db,
-            "INSERT INTO pictures VALUES (:thread, :turn, :n, :jpeg)",
-            thread=thread,
-            turn=n,
-            n=nth,
-            jpeg=jpeg,
-        )
+        sent(db, add_picture, thread=thread, turn=n, n=nth, jpeg=jpeg)
     return n
 
 
 def _next_turn(db: Connection, thread: str, title: str, at: str, replaces: int, seen: str) -> int:
-    """Make room for a turn and return its number."""
-    # First what lets nobody else begin one.
+    """Prepare a conversation for another turn and return the number of that."""
+    # This statement comes first: its lock keeps other servers from beginning a turn.
     change = "updated = :at, title = CASE title WHEN '' THEN :title ELSE title END"
-    if not sent(
-        db, f"UPDATE threads SET {change} WHERE id = :thread", title=title, at=at, thread=thread
-    ).rowcount:
+    update = f"UPDATE threads SET {change} WHERE id = :thread"
+    if not sent(db, update, title=title, at=at, thread=thread).rowcount:
         raise NotFound("The conversation was deleted", "begin another one").named("conversation_deleted")
-    if sent(
-        db, "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1", thread=thread
-    ).scalar():
+    running = "SELECT 1 FROM runs WHERE thread = :thread AND status = 'running' LIMIT 1"
+    if sent(db, running, thread=thread).scalar():
         raise Refused(
             409, "this conversation is being answered already", "wait for the answer, or cancel it"
         ).named("conversation_being_answered_already")
     if replaces:
-        last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
-        if seen and seen != sent(db, last, thread=thread).scalar():
-            raise GoneOn
-        sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=replaces)
-        if not sent(
-            db, "DELETE FROM turns WHERE thread = :thread AND n >= :n", thread=thread, n=replaces
-        ).rowcount:
-            raise NoSuchTurn
-    return int(
-        sent(
-            db, "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread", thread=thread
-        ).scalar_one()
-    )
+        _delete_turns(db, thread, replaces, seen)
+    count = "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread"
+    return int(sent(db, count, thread=thread).scalar_one())
+
+
+def _delete_turns(db: Connection, thread: str, first: int, seen: str) -> None:
+    """Delete the turns of a conversation from number `first` on."""
+    last = "SELECT run FROM turns WHERE thread = :thread ORDER BY n DESC LIMIT 1"
+    if seen and seen != sent(db, last, thread=thread).scalar():
+        raise GoneOn
+    sent(db, "DELETE FROM runs WHERE thread = :thread AND turn >= :n", thread=thread, n=first)
+    delete = "DELETE FROM turns WHERE thread = :thread AND n >= :n"
+    if not sent(db, delete, thread=thread, n=first).rowcount:
+        raise NoSuchTurn
 
 
 def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> None:
-    """Record within a transaction what became of a turn: its `answer`, `problem` and `trail`, as far as there are."""
-    values = {name: packed(kept.get(name)) for name in ("answer", "problem", "trail")}
+    """Store within a transaction the outcome of a turn: its status, `answer`, `problem` and `trail`."""
     change = "status = :status, answer = :answer, problem = :problem, trail = :trail"
     sent(
         db,
@@ -268,21 +254,26 @@ def set_turn(db: Connection, thread: str, n: int, status: str, **kept: Any) -> N
         thread=thread,
         n=n,
         status=status,
-        **values,
+        answer=packed(kept.get("answer")),
+        problem=packed(kept.get("problem")),
+        trail=packed(kept.get("trail")),
     )
 
 
-_TURNS = """SELECT *, (SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n) AS pictures
-FROM turns"""
+_TURNS = """SELECT *, (
+    SELECT count(*) FROM pictures p WHERE p.thread = turns.thread AND p.turn = turns.n
+) AS pictures FROM turns"""
 
 
 def packed(value: Any) -> str | None:
-    """Return a value as the JSON that is kept of it; None stays None."""
+    """Return a value as JSON for the database; None stays None."""
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _turn(row: Mapping[Any, Any]) -> ConversationTurn:
-    kept = {field.name: row[field.name] for field in fields(ConversationTurn)}
+    values = {field.name: row[field.name] for field in fields(ConversationTurn)}
     for name in ("answer", "problem", "trail", "context", "verdict"):
-        kept[name] = json.loads(kept[name]) if kept[name] else None
-    return ConversationTurn(**{**kept, "trail": kept["trail"] or []})
+        values[name] = json.loads(values[name]) if values[name] else None
+    if values["trail"] is None:
+        values["trail"] = []
+    return ConversationTurn(**values)

@@ -1,4 +1,4 @@
-"""Knobs of a run that do not exist are refused through `langgraph dev`, which would leave them out without a word."""
+"""Refuse unknown knobs under `langgraph dev`, which would ignore them silently."""
 
 from __future__ import annotations
 
@@ -14,49 +14,61 @@ from ragweave.components.context import MEMBER, Context
 from ragweave.models.errors import InputError
 
 _MOST = 32 << 20
-"""Bytes of a body that is looked at; the server says itself what it thinks of longer ones."""
+"""Bytes of the largest body that is checked; the server itself handles larger ones."""
 _ALIKE = 0.75
-"""How like a knob an entry of the configurable is that may be a slip; others belong to that server."""
+"""Similarity to the name of a knob from which an unknown entry of the configurable counts as a typing error.
+
+Other unknown entries belong to the server.
+"""
 
 
 class KnownKnobs:
-    """Looks at what begins a run or keeps an assistant, before the server does."""
+    """Middleware that checks requests which begin a run or store an assistant."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request that sets what is no knob, in a sentence; pass any other on."""
-        path = str(scope.get("path", ""))
-        asks = scope["type"] == "http" and scope["method"] in ("POST", "PATCH") and _begins(path)
-        if not asks:
+        """Refuse a request with an unknown knob; pass any other on."""
+        if not _sets_knobs(scope):
             await self._app(scope, receive, send)
             return
-        held = [message async for message in _body(receive)]
-        if why := refusal(b"".join(m.get("body", b"") for m in held)):
+        messages = await _body(receive)
+        parts = [message.get("body", b"") for message in messages]
+        why = refusal(b"".join(parts))
+        if why:
             await JSONResponse({"detail": why}, 422)(scope, receive, send)
             return
 
-        async def again() -> Message:
-            return held.pop(0) if held else await receive()
+        async def replay() -> Message:
+            return messages.pop(0) if messages else await receive()
 
-        await self._app(scope, again, send)
+        await self._app(scope, replay, send)
 
 
-def _begins(path: str) -> bool:
+def _sets_knobs(scope: Scope) -> bool:
+    """Return whether a request begins a run or stores an assistant."""
+    if scope["type"] != "http" or scope["method"] not in ("POST", "PATCH"):
+        return False
+    path = str(scope.get("path", ""))
     return path.startswith("/assistants") or "/runs" in path
 
 
-async def _body(receive: Receive) -> Any:
-    size, more = 0, True
+async def _body(receive: Receive) -> list[Message]:
+    """Return the messages with the body of a request, up to the largest size that is checked."""
+    messages: list[Message] = []
+    size = 0
+    more = True
     while more and size <= _MOST:
         message = await receive()
-        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
-        yield message
+        messages.append(message)
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+    return messages
 
 
 def refusal(body: bytes) -> str:
-    """Return why the knobs in a request cannot be used, or ""; what is no JSON is left to the server."""
+    """Return why the knobs in a request cannot be used, or ""; a body that is not JSON is accepted."""
     try:
         sent = json.loads(body) if len(body) <= _MOST else None
     except (ValueError, RecursionError):
@@ -70,15 +82,18 @@ def refusal(body: bytes) -> str:
 
 
 def _unknown(sent: Any) -> Iterator[str]:
+    """Yield the names in a request that are not knobs but should be."""
     known = {*Context.model_fields, MEMBER}
     for one in sent if isinstance(sent, list) else [sent]:
-        context, config = (_members(one, name) for name in ("context", "config"))
-        yield from (str(name) for name in context if name not in known)
-        for name in _members(config, "configurable"):
+        for name in _members(one, "context"):
+            if name not in known:
+                yield str(name)
+        for name in _members(_members(one, "config"), "configurable"):
             if name not in known and get_close_matches(str(name), Context.model_fields, 1, _ALIKE):
                 yield str(name)
 
 
 def _members(given: Any, name: str) -> dict[str, Any]:
+    """Return an object within an object; an empty one if it is missing or something else."""
     found = given.get(name) if isinstance(given, dict) else None
     return found if isinstance(found, dict) else {}

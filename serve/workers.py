@@ -1,4 +1,4 @@
-"""Processes that answer on one port, and the socket that one or several listen on."""
+"""Run the worker processes of a server, and open the socket on which they listen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ragweave.serve.process import set_up, settle, share_heap
 from ragweave.serve.settings import ServeSettings
 
 _SILENT = 30
-"""Seconds after which a worker that says nothing is taken for hung; importing takes seconds on a busy machine."""
+"""Seconds after which a silent worker counts as hung; on a busy machine imports take seconds."""
 
 
 def run_workers(
@@ -37,11 +37,11 @@ def run_workers(
     listener: socket.socket,
     tell: Callable[[], object],
 ) -> bool:
-    """Have several processes answer on one port until a signal; one that dies is started again.
+    """Run several processes on one port until a signal; restart a process that dies.
 
-    `tell` is called once one of them listens. Returns whether they could begin.
+    `tell` is called when one of them listens. Returns whether all of them could start.
     """
-    logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it tells of workers that come and go
+    logging.getLogger("uvicorn.error").setLevel(logging.INFO)  # it logs starts and ends of workers
     several = {"factory": True, "workers": settings.workers, "timeout_worker_healthcheck": _SILENT}
     config = config_of(partial(worker, build, log), settings.shutdown_seconds, settings.proxies, **several)
     at = listener.getsockname()
@@ -49,42 +49,45 @@ def run_workers(
         listener.close()
         listener = bound(at[0], at[1], OfEach)
     workers = _Workers(config, [listener])
-    threading.Thread(target=_tell, args=(at[:2], tell), daemon=True).start()
+    threading.Thread(target=_call_once_open, args=(at[:2], tell), daemon=True).start()
     with of_several():
         workers.run()
-    return all(process.exitcode != STARTUP_FAILURE for process in workers.processes)
+    return STARTUP_FAILURE not in [process.exitcode for process in workers.processes]
 
 
 class _Workers(Multiprocess):
-    """The processes, which can be stopped while they begin, too."""
+    """The worker processes, which can be stopped even while they start."""
 
     def init_processes(self) -> None:
-        """Start them; Ctrl-C, which a terminal sends to all, is for their parent alone until they answer."""
+        """Start the workers.
+
+        A terminal sends Ctrl-C to all processes; until the workers serve, only their parent handles it.
+        """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         super().init_processes()
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._hear)
+            signal.signal(number, self._on_signal)
 
-    def _hear(self, number: int, _: object) -> None:
+    def _on_signal(self, number: int, _: object) -> None:
         self.signal_queue.append(number)
-        for (
-            process
-        ) in self.processes:  # one that begins may be silent for long, and its parent waits: it wakes itself
+        # The parent may be waiting for a worker that starts and is silent: answer for it, to wake the parent.
+        for process in self.processes:
             with suppress(OSError):
                 process.child_conn.send(False)
 
 
 class _Config(uvicorn.Config):
-    """Loads the app where a signal still ends the process at once; later uvicorn puts it off until all has begun."""
+    """Load the app early, while a signal still ends the process at once; later uvicorn would delay it."""
 
     def get_loop_factory(self) -> Any:
-        """Return what makes the event loop."""
+        """Return the factory of the event loop."""
         if not self.loaded:
             self.load()
         return super().get_loop_factory()
 
 
-def _tell(at: tuple[str, int], tell: Callable[[], object]) -> None:
+def _call_once_open(at: tuple[str, int], tell: Callable[[], object]) -> None:
+    """Call `tell` as soon as an address accepts connections."""
     while True:
         try:
             socket.create_connection(at, 5).close()
@@ -96,13 +99,13 @@ def _tell(at: tuple[str, int], tell: Callable[[], object]) -> None:
 
 
 def worker(build: Callable[[], FastAPI], log: str) -> FastAPI:
-    """Return the app of one of several processes, which ends with the one that started it."""
+    """Return the app of a worker process, which ends when its parent ends."""
     set_up(log)
     share_heap()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         app = build()
-    except RagweaveError as error:  # another try would fail alike: the parent ends
+    except RagweaveError as error:  # another try would fail as well: end the parent
         sys.stderr.write(f"{error}\n")
         sys.exit(STARTUP_FAILURE)
     settle()
@@ -110,19 +113,20 @@ def worker(build: Callable[[], FastAPI], log: str) -> FastAPI:
 
 
 def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
+    parent = multiprocessing.parent_process()
+    if parent:
         parent.join()
         signal.raise_signal(signal.SIGTERM)
 
 
 class OfEach(socket.socket):
-    """A socket that is opened anew where it is handed to a worker: Linux deals out connections among those of one port.
+    """A socket of which each worker opens its own: Linux distributes connections among those of one port.
 
-    Of one socket that all share, the worker that wakes first takes every connection that waits.
+    If all workers shared one socket, the worker that wakes first would take every waiting connection.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how it is opened anew."""
+        """Return the call that opens the socket of a worker."""
         return bound, (*self.getsockname()[:2], OfEach)
 
 
@@ -155,7 +159,10 @@ def bound(host: str, port: int, kind_of: type[socket.socket] = socket.socket) ->
 def config_of(
     app: FastAPI | Callable[[], FastAPI], shutdown_seconds: int, proxies: str = "", **more: Any
 ) -> uvicorn.Config:
-    """Return how the app is served; what `proxies`, addresses parted by commas, forward of a client is believed."""
+    """Return the configuration of uvicorn for the app.
+
+    `proxies` are addresses, separated by commas, whose forwarded client addresses are trusted.
+    """
     return _Config(
         app,
         http="h11",

@@ -89,7 +89,7 @@ def test_a_changed_file_can_take_the_place_of_the_earlier_one_and_what_cited_tha
     expect(kilns).to_contain_text("kiln (2).md")
     page.reload()
     turn.get_by_role("button", name="Source 1: The kiln").click()
-    expect(page.get_by_role("complementary")).to_contain_text("indexed anew")
+    expect(page.get_by_role("complementary")).to_contain_text("indexed again")
     page.get_by_role("button", name="Open kiln (2).md as it is now").click()
     expect(page.get_by_role("complementary")).to_contain_text("Fridays")
 

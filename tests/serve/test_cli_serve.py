@@ -111,7 +111,7 @@ async def test_a_library_that_is_deleted_on_the_command_line_takes_what_a_runnin
                 await may.wait()
                 yield event
 
-    monkeypatch.setattr("ragweave.serve.runs.events_of", slowly)
+    monkeypatch.setattr("ragweave.serve.run_driver.events_of", slowly)
     late = await begin(client, QUESTION)
     await begun.wait()
     tables = {"threads", "turns", "runs", "steps.checkpoints"}
