@@ -21,7 +21,10 @@ _UNREAD_PARTS = {
 
 @dataclass
 class Content:
-    """The text of a message, the addresses of its pictures, its files, and descriptions of its other parts."""
+    """Text, picture addresses and files of a message.
+
+    `unused` describes the parts that are not read.
+    """
 
     texts: list[str] = field(default_factory=list)
     urls: list[str] = field(default_factory=list)

@@ -141,13 +141,10 @@ async def conversation(
 ) -> Conversation:
     """Return the turns of user and assistant up to the last question.
 
-    Instructions of system messages are ignored. The pictures of the last question are read; for pictures of
-    earlier turns, the text that was read then is reused. The files of the whole conversation are read,
-    because clients send them again with each turn: as parts, as `files`, or as text in a template around
-    the question. Everything else is left out and counted in a note.
-
-    With `named`, file names are appended to the question that came with the files. File ids and addresses
-    are limited to those that the `sender` may use.
+    Instructions of system messages are ignored. The files of the whole conversation are read, because
+    clients send them again with each turn. Of earlier turns, only pictures that were read before count.
+    Everything else is left out and counted in a note. With `named`, file names are appended to the question
+    that came with the files. File ids and addresses are limited to those that the `sender` may use.
 
     Raises:
         InputError: there is no question of the user, or a picture of it cannot be read.
@@ -159,9 +156,7 @@ async def conversation(
         if role in ("user", "assistant"):
             found.unused.update(content.unused)
         inlined, words = without_inlined(content.text)
-        own: list[SentFile] = []
-        if role in _ROLES_WITH_FILES:
-            own = [*content.files, *inlined, *files_in(words)]
+        own = [*content.files, *inlined, *files_in(words)] if role in _ROLES_WITH_FILES else []
         own = await desk.files.with_content(own, sender, found.unread)
         found.files += own
         if n > last:
@@ -177,7 +172,7 @@ async def conversation(
     read = await desk.files.read(_without_parts(found.files))
     notes = [*found.unread, *read.notes]
     if found.unused:
-        notes.insert(0, f"Not used of what was sent: {_listed(found.unused)}.")
+        notes = [f"Not used of what was sent: {_listed(found.unused)}.", *notes]
     return Conversation(found.turns, notes, read.files)
 
 
@@ -272,7 +267,10 @@ def chore(messages: Sequence[Message]) -> str | None:
 
 
 def _reply_form(request: str) -> str | None:
-    """Return the JSON object that a request shows: the first one after its last "output", else the first one."""
+    """Return the JSON object that a request shows as the form of its reply.
+
+    This is the first object after the last word "output", else the first object.
+    """
     output = request.lower().rfind("output")
     forms = list(_FORM.finditer(request))
     for form in forms:
