@@ -170,10 +170,7 @@ async def conversation(
             found.turns.append(AIMessage(without_links(content.text)))
     _check_question(found)
     read = await desk.files.read(_without_parts(found.files))
-    notes = [*found.unread, *read.notes]
-    if found.unused:
-        notes = [f"Not used of what was sent: {_listed(found.unused)}.", *notes]
-    return Conversation(found.turns, notes, read.files)
+    return Conversation(found.turns, [*_unused_note(found.unused), *found.unread, *read.notes], read.files)
 
 
 def _last_question(messages: Sequence[Message]) -> int:
@@ -302,6 +299,11 @@ async def _pictures(
         if known is not None:
             found.append(known)
     return found
+
+
+def _unused_note(unused: Counter[str]) -> list[str]:
+    """Return the note on what was not used, if anything was not."""
+    return [f"Not used of what was sent: {_listed(unused)}."] if unused else []
 
 
 def _listed(counts: Counter[str]) -> str:

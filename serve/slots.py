@@ -1,9 +1,9 @@
 """Limit how many answers run at once, and queue the questions that wait for a slot.
 
-A question starts at once while few answers are running. Later questions are admitted one by one as long as the
-event loop keeps up: a slow model may serve many answers at once, a busy processor only few. First sentences have
-priority: while the loop is late, an answer that already has a sentence pauses for answers that have none. Callers
-are admitted in turn.
+A question starts at once while few answers are running. Later questions are admitted one by one as long as
+the event loop keeps up: a slow model may serve many answers at once, a busy processor only few. First
+sentences have priority: while the loop is late, an answer that already has a sentence pauses for answers that
+have none. Callers are admitted in turn.
 """
 
 from __future__ import annotations
@@ -227,15 +227,13 @@ class Slots:
 
     def _report_places(self, now: float) -> None:
         """Report changed places to the questions that have waited for a while."""
-        place = 0
+        order: list[_Waiter] = []
         for waiters in zip_longest(*self._queues.values()):
-            for waiter in waiters:
-                if waiter is None:
-                    continue
-                place += 1
-                if place != waiter.reported and now - waiter.since >= _REPORT / 2:
-                    waiter.reported = place
-                    waiter.report(place)
+            order += filter(None, waiters)
+        for place, waiter in enumerate(order, 1):
+            if place != waiter.reported and now - waiter.since >= _REPORT / 2:
+                waiter.reported = place
+                waiter.report(place)
 
     @asynccontextmanager
     async def limited(self, until: float) -> AsyncIterator[None]:
