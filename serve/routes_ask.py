@@ -10,9 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
-from pydantic import Field, StrictBool, model_validator
 
-from ragweave.components.attachments import MOST
 from ragweave.components.context import Context
 from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.beside import FileBeside
@@ -30,8 +28,9 @@ from ragweave.serve.access import (
     usual_for,
     visible,
 )
-from ragweave.serve.app_state import AppState, AppStateNow, Body
-from ragweave.serve.attached import MOST_FILES, Sender, SentFile
+from ragweave.serve.app_state import AppState, AppStateNow
+from ragweave.serve.ask_bodies import LARGEST, Change, Consent, NewThread, QueryBody, QuestionBody
+from ragweave.serve.attached import Sender, SentFile
 from ragweave.serve.direct import context_of, files_of, library_named_in, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
@@ -42,63 +41,8 @@ from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thr
 router = APIRouter(prefix="/api")
 plain = APIRouter()
 
-_MOST = 2**31 - 1
-"""The largest integer that a column of either database can store."""
-Ordinal = Annotated[int, Path(ge=1, le=_MOST)]
+Ordinal = Annotated[int, Path(ge=1, le=LARGEST)]
 """The number of a turn or of a picture in the path, from 1."""
-
-
-class QuestionBody(Body):
-    """A question to a library, or messages of which the last one is the question."""
-
-    question: str = ""
-    messages: list[Any] = Field(default_factory=list, max_length=10_000)
-    library: str | None = Field(None, max_length=200)
-    thread: str | None = Field(None, max_length=200)
-    graph: str | None = Field(None, max_length=100)
-    context: dict[str, Any] = Field(default_factory=dict)
-    pictures: list[str] = Field(default_factory=list, max_length=MOST)
-    files: list[str] = Field(default_factory=list, max_length=MOST_FILES)
-    replaces: int | None = Field(None, ge=1, le=_MOST)
-    seen: str = Field("", max_length=200)
-
-    @model_validator(mode="after")
-    def _either(self) -> QuestionBody:
-        neither = not self.model_fields_set & {"question", "messages"}
-        both = bool(self.question and self.messages)
-        if neither or both:
-            raise ValueError("send a question or messages, one of them")
-        if self.replaces and not self.thread:
-            raise ValueError("what is replaced is a turn of a thread: name it")
-        return self
-
-
-class QueryBody(Body):
-    """A search query."""
-
-    query: str
-    library: str | None = Field(None, max_length=200)
-    context: dict[str, Any] = Field(default_factory=dict)
-
-
-class Consent(Body):
-    """The reply to a request for consent."""
-
-    consent: StrictBool
-
-
-class NewThread(Body):
-    """A new conversation."""
-
-    library: str | None = Field(None, max_length=200)
-    title: str = Field("", max_length=200)
-
-
-class Change(Body):
-    """Changes to a conversation."""
-
-    title: str | None = Field(None, min_length=1, max_length=200)
-    pinned: StrictBool | None = None
 
 
 @router.get("/graphs")
