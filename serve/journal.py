@@ -37,8 +37,8 @@ Keep = Callable[[Sequence[Entry]], None]
 class Journal:
     """An append-only list of events on one event loop; readers wait for the next event.
 
-    Readers see an event only after it was stored. After a kill, each event that a reader has seen still has the
-    same number.
+    Readers see an event only after it was stored. After a kill, each event that a reader has seen still has
+    the same number.
     """
 
     def __init__(self) -> None:

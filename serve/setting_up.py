@@ -34,15 +34,15 @@ problem that prevented the exam.
 _DECIDES = 3
 """The first variables of a part identify its model: name, address and key."""
 _WORDS = 1.5
-"""Time to transcribe speech, as a multiple of the time for noise."""
+"""Time to transcribe speech, as a multiple of the time for noise of the same length."""
 
 
 @dataclass(frozen=True)
 class ModelWanted:
     """The model that a part is to use.
 
-    `choice` is the text of an offered model, `model` the name of any other one. `remove` restores the default.
-    `again` allows encoding the libraries again for the model.
+    `choice` is the text of an offered model, `model` the name of any other one. `remove` restores the
+    default. `again` allows encoding the libraries again for the model.
     """
 
     choice: str = ""
