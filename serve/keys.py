@@ -1,7 +1,7 @@
 """Manage API keys, and the sessions of browsers that logged in with a key.
 
-A key has 256 random bits and is stored as a hash. Each key is a caller of its own. Its id never changes, so it
-keeps its conversations. A session is random, too, expires, and has the rights of its key.
+A key has 256 random bits and is stored as a hash. Each key is a caller of its own. Its id never changes, so
+it keeps its conversations. A session is random, too, expires, and has the rights of its key.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner'"""
 DROP TABLE shares;
 CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL)"""
         ),
-        # Before, all keys for all libraries were one caller. If only one is left, it gets their conversations.
+        # Before, all keys for all libraries were one caller. If only one is left, it gets the conversations.
         10: (
             f"""
 ALTER TABLE keys ADD COLUMN role TEXT NOT NULL DEFAULT 'own';
