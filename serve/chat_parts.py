@@ -20,7 +20,7 @@ _UNREAD_PARTS = {
 
 
 @dataclass
-class Content:
+class ParsedContent:
     """Text, picture addresses and files of a message.
 
     `unused` describes the parts that are not read.
@@ -37,9 +37,9 @@ class Content:
         return "\n".join(self.texts)
 
 
-def read_content(content: Any) -> Content:
+def read_content(content: Any) -> ParsedContent:
     """Parse the content of a message in any of the forms that clients send."""
-    found = Content()
+    found = ParsedContent()
     parts = content if isinstance(content, list) else [content]
     for part in parts:
         if isinstance(part, str):
@@ -51,7 +51,7 @@ def read_content(content: Any) -> Content:
     return found
 
 
-def _read_part(part: dict[str, Any], found: Content) -> None:
+def _read_part(part: dict[str, Any], found: ParsedContent) -> None:
     """Add one typed part of a message to what was found."""
     kind = str(part.get("type", ""))
     if isinstance(part.get("text"), str) and ("text" in kind or "type" not in part):

@@ -92,7 +92,7 @@ class ChatRequest(Body):
         return {} if given is None else given
 
 
-class Conversation(NamedTuple):
+class ParsedConversation(NamedTuple):
     """Messages that end with a question, notes on what was not used, and the files sent with them."""
 
     messages: list[AnyMessage]
@@ -138,7 +138,7 @@ async def conversation(
     files: Sequence[Any] | None = None,
     named: bool = False,
     sender: Sender = ANONYMOUS,
-) -> Conversation:
+) -> ParsedConversation:
     """Return the turns of user and assistant up to the last question.
 
     Instructions of system messages are ignored. The files of the whole conversation are read, because
@@ -170,7 +170,9 @@ async def conversation(
             found.turns.append(AIMessage(without_links(content.text)))
     _check_question(found)
     read = await desk.files.read(_without_parts(found.files))
-    return Conversation(found.turns, [*_unused_note(found.unused), *found.unread, *read.notes], read.files)
+    return ParsedConversation(
+        found.turns, [*_unused_note(found.unused), *found.unread, *read.notes], read.files
+    )
 
 
 def _last_question(messages: Sequence[Message]) -> int:
