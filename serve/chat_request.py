@@ -149,8 +149,7 @@ async def conversation(
     Raises:
         InputError: there is no question of the user, or a picture of it cannot be read.
     """
-    last = _last_question(messages)
-    found = _Collected(files_of_app(files))
+    last, found = _last_question(messages), _Collected(files_of_app(files))
     for n, message in enumerate(messages):
         role, content = message.role, read_content(message.content)
         if role in ("user", "assistant"):
