@@ -1,6 +1,6 @@
-"""Who asks, which libraries they may see, and what they may do there.
+"""Check which libraries a caller may see and what the caller may do there.
 
-What a caller may not see is not there: a NotFound reads the same as that of what does not exist.
+A library that the caller may not see gives the same NotFound as one that does not exist.
 """
 
 from __future__ import annotations
@@ -17,19 +17,22 @@ from ragweave.corpora.store.stores import stores
 from ragweave.serve.problems import NotFound, Refused
 
 OWNER = "owner"
-"""Whoever asks while there is no key: the person whose machine it is."""
+"""Id of the caller on a server without keys: the owner of the machine."""
 Role = Literal["read", "write", "own"]
-"""What a caller may do in its libraries: ask and open; add files and remove those it added; remove any file."""
+"""The right of a caller in its libraries.
+
+`read`: ask and open. `write`: also add files, and remove its own. `own`: also remove any file.
+"""
 ROLES: tuple[Role, ...] = ("read", "write", "own")
-"""The roles, each of which may do what those before it may."""
+"""The roles in ascending order; each one includes the rights of those before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One party behind requests.
+    """The sender of requests.
 
-    `libraries` are ids; None means all. `key` is the id of the key it sent, `name` what that key is for. An
-    owner of all libraries also makes, renames and deletes them, sees where files lie, and sets the models.
+    `libraries` are ids; None means all. `key` is the id of the caller's key, `name` the name of that key. An
+    owner of all libraries may also create, rename and delete them, see the paths of files, and set up models.
     """
 
     id: str = OWNER
@@ -40,19 +43,19 @@ class Caller:
 
     @property
     def owns_all(self) -> bool:
-        """Whether it owns all libraries, those included that are made later."""
+        """Whether the caller owns all libraries, including future ones."""
         return self.libraries is None and self.role == "own"
 
     def sees(self, library: str) -> bool:
-        """Whether it may use the library of that id."""
+        """Return whether the caller may use a library, by id."""
         return self.libraries is None or library in self.libraries
 
     def may(self, role: Role) -> bool:
-        """Whether it may do what callers of a role may."""
+        """Return whether the caller has a role or a higher one."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
     def require(self, role: Role) -> None:
-        """Refuse a caller of a lesser role."""
+        """Refuse a caller with a lower role."""
         if not self.may(role):
             raise Refused(
                 403,
@@ -69,8 +72,8 @@ class Caller:
         self.require("own")
 
 
-async def current_caller(request: Request) -> Caller:  # async, so that it takes no thread
-    """Return the caller that the guard let in."""
+async def current_caller(request: Request) -> Caller:  # async, so that it needs no thread
+    """Return the caller that the guard has authenticated."""
     caller: Caller = request.state.caller
     return caller
 
@@ -88,9 +91,12 @@ WriterNow = Annotated[Caller, Depends(current_writer)]
 
 
 async def visible(caller: Caller) -> list[LibraryRow]:
-    """Return the libraries that a caller may see, by name."""
-    rows = await asyncio.to_thread(lambda: stores().catalog.libraries())
-    return [row for row in rows if caller.sees(row.id)]
+    """Return the libraries that a caller may see, sorted by name."""
+    rows = []
+    for row in await asyncio.to_thread(lambda: stores().catalog.libraries()):
+        if caller.sees(row.id):
+            rows.append(row)
+    return rows
 
 
 async def library_named(caller: CallerNow, library: str) -> LibraryRow:
@@ -105,9 +111,9 @@ async def library_by_id(caller: CallerNow, library: str) -> LibraryRow:
 
 
 NamedLibrary = Annotated[LibraryRow, Depends(library_named)]
-"""The one that a query names as `library`."""
+"""The library that the query parameter `library` names."""
 LibraryOfId = Annotated[LibraryRow, Depends(library_by_id)]
-"""The one whose id stands in the path as `library`."""
+"""The library whose id is `library` in the path."""
 
 
 async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:
@@ -119,19 +125,22 @@ async def _only(caller: Caller, column: str, value: str, missing: str) -> Librar
 
 
 async def usual_for(caller: Caller) -> str:
-    """Return the library of a request that names none: the default one, or the only one that the key opens, or "".
+    """Return the library of requests that name none, or "" if there is none.
 
-    What the default one is called, a key that does not open it is not told.
+    This is the default library, or the only library of the caller's key. A key without access to the default
+    library does not learn its name.
     """
     usual = run_settings().library
     if caller.libraries is None:
         return usual
     names = [row.name for row in await visible(caller)]
-    return names[0] if len(names) == 1 else usual if usual in names else ""
+    if len(names) == 1:
+        return names[0]
+    return usual if usual in names else ""
 
 
 async def library_for(caller: Caller, name: str | None) -> LibraryRow:
-    """Return the library of a request; where it names none, the usual one of the caller."""
+    """Return the library that a request names, or the usual one of the caller."""
     usual = await usual_for(caller)
     if not name and not usual:
         raise NotFound("no library is named", "list the libraries, and name one of them").named(
@@ -142,7 +151,7 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
     except NotFound:
         if caller.libraries is not None or (name or usual) != usual:
             raise
-        # Whoever asks first, before anything was indexed, gets told what to do.
+        # Nothing has been indexed yet, so the error says how to begin.
         raise NotFound(
             f"nothing is in the library {usual!r} yet",
             "drop files on the page of this server, or run `ragweave index FOLDER`",

@@ -1,4 +1,4 @@
-"""What the routes share: the store, the runs, the jobs. One per app, opened and closed with it."""
+"""Hold what the routes of one app share: the store, the runs, the jobs and so on."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _READ_ON = 0.1
-"""Seconds between two looks at what other servers tell."""
+"""Seconds between two polls of the events of other servers."""
 
 
 class Body(BaseModel):
-    """What a request sends; a member that is not known is an error."""
+    """The body of a request; an unknown member is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,11 +50,11 @@ class Body(BaseModel):
 
 
 _DEEPEST = 100
-"""Lists and objects within each other; clients nest a few, and what goes through them goes deeper with each."""
+"""Maximum nesting of lists and objects; clients nest only a few."""
 
 
 def _readable(sent: Any, deep: int = 0) -> Any:
-    """Return decoded JSON whose texts can be stored: half characters may be escaped in it.
+    """Return decoded JSON with lone surrogates replaced in its strings, so that they can be stored.
 
     Raises:
         InputError: it is nested too deeply.
@@ -64,8 +64,10 @@ def _readable(sent: Any, deep: int = 0) -> Any:
     if deep == _DEEPEST:
         raise too_deep()
     if isinstance(sent, dict):
-        return {_readable(k): _readable(v, deep + 1) for k, v in sent.items()}
-    return [_readable(v, deep + 1) for v in sent] if isinstance(sent, list) else sent
+        return {_readable(name): _readable(value, deep + 1) for name, value in sent.items()}
+    if isinstance(sent, list):
+        return [_readable(value, deep + 1) for value in sent]
+    return sent
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class AppState:
     kept: KeptFiles
 
     def address(self, request: Request) -> str:
-        """Return where readers find this server, for links in what is sent to them."""
+        """Return the public address of this server, for links in answers."""
         return self.settings.url or str(request.base_url).rstrip("/")
 
 
@@ -92,7 +94,7 @@ class AppState:
 async def opened(
     settings: ServeSettings, store: Store, slots: Slots, pictures: PictureDesk
 ) -> AsyncIterator[AppState]:
-    """Open the parts; at the end stop what is under way."""
+    """Open the parts, and stop runs and jobs at the end."""
     replica = Replica()
     records = Records(store, replica.id)
     followed = Followed(records)
@@ -111,16 +113,16 @@ async def opened(
             Setups(),
             KeptFiles(store),
         )
-        await _look_round(replica, records, app_state)
+        await _check_servers(replica, records, app_state)
         await jobs.take_over()
         several = store.shared or settings.workers > 1
-        living = asyncio.create_task(_live(replica, records, followed, app_state)) if several else None
+        polling = asyncio.create_task(_poll(replica, records, followed, app_state)) if several else None
         try:
             yield app_state
         finally:
-            if living:
-                living.cancel()
-                await asyncio.wait([living])
+            if polling:
+                polling.cancel()
+                await asyncio.wait([polling])
             await app_state.runs.close()
             await app_state.jobs.close()
             await app_state.overviews.close()
@@ -130,39 +132,44 @@ async def opened(
             await asyncio.to_thread(store.close)
 
 
-async def _live(replica: Replica, records: Records, followed: Followed, app_state: AppState) -> None:
-    """Live beside other servers: show what they tell, and look round every second."""
+async def _poll(replica: Replica, records: Records, followed: Followed, app_state: AppState) -> None:
+    """Show the events of other servers, and check every second which servers have ended."""
     due, away = 0.0, False
     while True:
         await asyncio.sleep(_READ_ON)
         try:
             await followed.read_on()
-            if (at := time.monotonic()) >= due:
+            at = time.monotonic()
+            if at >= due:
                 due = at + 1
-                await _look_round(replica, records, app_state)
+                await _check_servers(replica, records, app_state)
             away = False
-        except Exception as error:  # the database is away; when it is back, this goes on
+        except Exception as error:  # the database cannot be reached; try again until it can
             if not away:
                 logger.warning("the other servers cannot be seen (%s)", error)
             away = True
 
 
-async def _look_round(replica: Replica, records: Records, app_state: AppState) -> None:
-    """Stop what others asked to stop, and say how the runs of those ended that have ended."""
+async def _check_servers(replica: Replica, records: Records, app_state: AppState) -> None:
+    """Stop runs on request of other servers, and take care of the runs of servers that have ended."""
     await asyncio.to_thread(replica.beat)
     for id in await asyncio.to_thread(records.stopped):
         app_state.runs.stop(id)
         app_state.jobs.stop(id)
     running = await asyncio.to_thread(records.running)
-    gone = await asyncio.to_thread(replica.ended, {r.server for r in running if not records.mine(r)})
+    others = set()
     for record in running:
-        place: Runs | Jobs = app_state.runs if record.thread else app_state.jobs
-        if record.server in gone or place.lost(record):
-            await place.interrupt(record)
+        if not records.mine(record):
+            others.add(record.server)
+    ended = await asyncio.to_thread(replica.ended, others)
+    for record in running:
+        owner: Runs | Jobs = app_state.runs if record.thread else app_state.jobs
+        if record.server in ended or owner.lost(record):
+            await owner.interrupt(record)
 
 
-async def current_app_state(request: Request) -> AppState:  # async, so that it takes no thread
-    """Return the state of the app that a request came to."""
+async def current_app_state(request: Request) -> AppState:  # async, so that it needs no thread
+    """Return the state of the app that handles a request."""
     app_state: AppState = request.app.state.app_state
     return app_state
 

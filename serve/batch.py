@@ -1,4 +1,4 @@
-"""Many questions in one request: how many they may be, and how many of the answers are under way at once."""
+"""Answer many questions of one request, within limits on their number and concurrency."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from ragweave.serve.problems import Refused, invalid
 
 LONGEST = 256
-"""Questions that one batch may hold."""
+"""Maximum number of questions in a batch."""
 AT_ONCE = 8
-"""Places that one batch may take; the others are left to whoever else asks."""
+"""Maximum number of slots that a batch takes; the others stay free for other callers."""
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def check(inputs: Sequence[Any]) -> None:
 
 
 def at_once(config: Any) -> int:
-    """Return how many answers may be under way: as many as the config of a client allows, within the bound."""
+    """Return the concurrency that a client's config asks for, limited to `AT_ONCE`."""
     allowed = (config or {}).get("max_concurrency")
     if allowed is None:
         return AT_ONCE
@@ -37,7 +37,10 @@ def at_once(config: Any) -> int:
 async def together(
     answers: Sequence[Callable[[], Awaitable[T]]], places: int, return_exceptions: bool
 ) -> list[T]:
-    """Return all answers, of which some are under way at once; where one fails, the others are given up."""
+    """Return all answers, computed `places` at a time.
+
+    If one fails, the others are cancelled; with `return_exceptions`, its error is returned in its place.
+    """
     gate = asyncio.Semaphore(places)
 
     async def one(answer: Callable[[], Awaitable[T]]) -> Any:
@@ -58,7 +61,10 @@ async def together(
 
 
 async def when_free(answer: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Answer as soon as there is a place: what a batch has answered is not thrown away for one that is missing."""
+    """Answer as soon as there is a slot, and retry for up to `seconds`.
+
+    A full server therefore does not discard the other answers of a batch.
+    """
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
     while True:

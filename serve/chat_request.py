@@ -1,15 +1,15 @@
-"""What a chat request of the OpenAI API says: its messages as a conversation, and what is refused."""
+"""Read chat requests of the OpenAI API: parse messages and refuse unsupported options."""
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragweave.components.attachments import Attachment, asked_with, held
@@ -17,58 +17,49 @@ from ragweave.corpora.store.beside import FileBeside
 from ragweave.models.errors import InputError
 from ragweave.models.text import clip
 from ragweave.serve.app_state import Body
-from ragweave.serve.attached import Sender, SentFile, files_of_app, read_before, sent_file, with_names
+from ragweave.serve.attached import Sender, SentFile, files_of_app, with_names
+from ragweave.serve.chat_parts import read_content
+from ragweave.serve.chat_templates import files_in, question_in, without_file_list, without_inlined
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
 _LINKED_TITLE = re.compile(r"^\[(.+)\]\([^)\s]*\)(?= \[\[\d+\]\]\()", re.M)
-_FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
-"""What Open WebUI writes before a question that has files, for models that call its tools."""
-_KINDS = {"tool": "a reply of a tool", "function": "a reply of a tool", "call": "a call of a tool"}
-_KINDS |= {"item_reference": "an answer that is named by its id and not sent"}
-_BEHIND = "a message behind the last question"
-_PARTS = {
-    "audio": "a recording",
-    "video": "a video",
-    "refusal": "a refusal",
-    "think": "the thoughts of a model",
-    "reason": "the thoughts of a model",
-    "tool": "a call or reply of a tool",
-    "function": "a call or reply of a tool",
+_ROLES_WITH_FILES = ("user", "system", "developer")
+_ROLES_READ = (*_ROLES_WITH_FILES, "assistant")
+_UNREAD_ROLES = {
+    "tool": "a reply of a tool",
+    "function": "a reply of a tool",
+    "call": "a call of a tool",
+    "item_reference": "an answer that is named by its id and not sent",
 }
-"""Parts of messages that are not read, by what the name of their type holds."""
-_NAME = re.compile(r"\b(?:name|title)\s*=\s*\"([^\"]*)\"")
-_BEGIN, _END = "-----BEGIN FILE", "-----END FILE"
-"""What pydantic-ai writes around a text file."""
-_ASKED = re.compile(r"<(user_query|query|question)>\s*(.*?)\s*</\1>", re.S)
+_AFTER_QUESTION = "a message behind the last question"
 _HISTORY = re.compile(r"<chat_history>\s*(.*?)\s*</chat_history>", re.S)
 _TURN = re.compile(r"^(?:USER|User|user|Human)\s*:\s*(.+?)(?=^\w+\s*:|\Z)", re.M | re.S)
 _FORM = re.compile(r"\{\s*\"\w+\"\s*:[^{}]*\}")
 _MEMBER = re.compile(r"\"(\w+)\"\s*:\s*(\[|\"|\w)")
-_UNNAMED = "attached file"
-NOBODY = Sender()
-"""A sender who keeps no files here and does not read the web."""
+ANONYMOUS = Sender()
+"""A sender without stored files who may not read the web."""
 _TITLE = 60
-"""Characters of a title."""
+"""Maximum length of a title, in characters."""
 SOURCES = "\n\n---\n"
-"""Stands between an answer and its sources."""
+"""The separator between an answer and its sources."""
 
 
 class Message(BaseModel):
-    """One message of the conversation. What it holds besides is looked at when the conversation is read."""
+    """One message of the conversation. `conversation` parses its content."""
 
     role: str = Field(max_length=100)
     content: Any = None
 
 
 class StreamOptions(BaseModel):
-    """How to stream."""
+    """Options of a streamed reply."""
 
     include_usage: bool = False
 
 
 class Own(BaseModel):
-    """What Ragweave takes beside the standard, as the member `ragweave`."""
+    """Ragweave's extension of the standard request, its member `ragweave`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -78,7 +69,7 @@ class Own(BaseModel):
 
 
 class ChatRequest(Body):
-    """One chat request. Sampling settings of the standard are accepted and do nothing."""
+    """One chat request. Sampling settings of the standard are accepted and ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -101,8 +92,8 @@ class ChatRequest(Body):
         return {} if given is None else given
 
 
-class Said(NamedTuple):
-    """A conversation that ends with a question, the files in it, and what of it cannot be used, in words."""
+class ParsedConversation(NamedTuple):
+    """Messages that end with a question, notes on what was not used, and the files sent with them."""
 
     messages: list[AnyMessage]
     notes: list[str]
@@ -110,18 +101,35 @@ class Said(NamedTuple):
 
 
 def check(request: ChatRequest) -> None:
-    """Refuse what an answer with sources cannot give."""
-    refused = {
+    """Refuse options that an answer with sources cannot honour.
+
+    Raises:
+        InputError: such an option differs from its default.
+    """
+    modalities = set(request.modalities or ())
+    response_format = request.response_format or {}
+    forced_tool = isinstance(request.tool_choice, dict) or request.tool_choice == "required"
+    unsupported = {
         "n": (request.n or 1) != 1,
         "logprobs": bool(request.logprobs),
-        "modalities": any(m != "text" for m in request.modalities or ()),
-        "response_format": (request.response_format or {}).get("type", "text") != "text",
-        "tool_choice": isinstance(request.tool_choice, dict) or request.tool_choice == "required",
+        "modalities": bool(modalities - {"text"}),
+        "response_format": response_format.get("type", "text") != "text",
+        "tool_choice": forced_tool,
         "function_call": isinstance(request.function_call, dict),
     }
-    for name, asked in refused.items():
-        if asked:
+    for name, requested in unsupported.items():
+        if requested:
             raise InputError(f"{name} cannot be other than its default here", f"leave out {name}")
+
+
+@dataclass
+class _Collected:
+    """What was read from the messages so far; `unused` counts the descriptions of what was not used."""
+
+    files: list[SentFile]
+    turns: list[AnyMessage] = field(default_factory=list)
+    unused: Counter[str] = field(default_factory=Counter)
+    unread: list[str] = field(default_factory=list)
 
 
 async def conversation(
@@ -129,193 +137,189 @@ async def conversation(
     desk: PictureDesk,
     files: Sequence[Any] | None = None,
     named: bool = False,
-    sender: Sender = NOBODY,
-) -> Said:
-    """Return the turns of user and assistant up to the last question; what a system message asks for is no part of it.
+    sender: Sender = ANONYMOUS,
+) -> ParsedConversation:
+    """Return the turns of user and assistant up to the last question.
 
-    The pictures of the question are read, and the files of the whole conversation: clients send them again
-    with each turn, as parts, as `files`, or as text in a template around the question. Pictures of earlier
-    turns count for the words that were read then. Anything else is left out, and counted in a note: a
-    conversation goes on whatever came before. If they are to be `named`, the names of files stand behind the
-    question that they came with. The ids of files and their addresses are those that the `sender` may use.
+    Instructions of system messages are ignored. The files of the whole conversation are read, because
+    clients send them again with each turn. Of earlier turns, only pictures that were read before count.
+    Everything else is left out and counted in a note. With `named`, file names are appended to the question
+    that came with the files. File ids and addresses are limited to those that the `sender` may use.
 
     Raises:
         InputError: there is no question of the user, or a picture of it cannot be read.
     """
-    last = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
-    if last < 0:
-        raise InputError("there is no message of the user", "end the conversation with the question")
-    found, left, sent = list[AnyMessage](), Counter[str](), files_of_app(files)
-    unread = list[str]()
+    last, found = _last_question(messages), _Collected(files_of_app(files))
     for n, message in enumerate(messages):
-        said = _read(message.content)
-        left.update(said.left if message.role in ("user", "assistant") else [])
-        inlined, words = without_inlined(said.text)
-        asks = message.role in ("user", "system", "developer")
-        own = [*said.files, *inlined, *files_in(words)] if asks else []
-        own = await desk.files.with_content(own, sender, unread)
-        sent += own
-        if n > last or message.role not in ("user", "assistant", "system", "developer"):
-            left[_KINDS.get(message.role, "a message of another role") if n <= last else _BEHIND] += 1
-        elif message.role == "user":
-            pictures = await _pictures(said.urls, desk, left, asked=n == last)
-            text = _FILES.sub("", question_in(words))
-            found.append(asked_with(with_names(text, own) if named and text.strip() else text, pictures))
-        elif message.role == "assistant" and said.text:
-            found.append(AIMessage(without_links(said.text)))
-    if not found[-1].text.strip() and (sent or unread):
+        role, content = message.role, read_content(message.content)
+        if role in ("user", "assistant"):
+            found.unused.update(content.unused)
+        inlined, words = without_inlined(content.text)
+        own = [*content.files, *inlined, *files_in(words)] if role in _ROLES_WITH_FILES else []
+        own = await desk.files.with_content(own, sender, found.unread)
+        found.files += own
+        if n > last:
+            found.unused[_AFTER_QUESTION] += 1
+        elif role not in _ROLES_READ:
+            found.unused[_UNREAD_ROLES.get(role, "a message of another role")] += 1
+        elif role == "user":
+            pictures = await _pictures(content.urls, desk, found.unused, last=n == last)
+            found.turns.append(_question(words, own if named else [], pictures))
+        elif role == "assistant" and content.text:
+            found.turns.append(AIMessage(without_links(content.text)))
+    _check_question(found)
+    read = await desk.files.read(_without_parts(found.files))
+    return ParsedConversation(
+        found.turns, [*_unused_note(found.unused), *found.unread, *read.notes], read.files
+    )
+
+
+def _last_question(messages: Sequence[Message]) -> int:
+    """Return the index of the last message of the user."""
+    for n in range(len(messages) - 1, -1, -1):
+        if messages[n].role == "user":
+            return n
+    raise InputError("there is no message of the user", "end the conversation with the question")
+
+
+def _question(words: str, named_files: Sequence[SentFile], pictures: Sequence[Attachment]) -> HumanMessage:
+    """Return a question without the template around it, with the names of files appended."""
+    text = without_file_list(question_in(words))
+    if named_files and text.strip():
+        text = with_names(text, named_files)
+    return asked_with(text, pictures)
+
+
+def _check_question(found: _Collected) -> None:
+    """Refuse a question without words or pictures."""
+    question = found.turns[-1]
+    if question.text.strip():
+        return
+    if found.files or found.unread:
         raise InputError("the question holds files and no words", "write what you want to know")
-    if not found[-1].text.strip() and left and not getattr(found[-1], "additional_kwargs", {}):
-        raise InputError(
-            f"the question holds nothing but what cannot be read here: {_listed(left)}", "send text"
-        )
-    read = await desk.files.read(_once(sent))
-    notes = [f"Not used of what was sent: {_listed(left)}."] if left else []
-    return Said(found, [*notes, *unread, *read.notes], read.files)
+    if found.unused and not question.additional_kwargs:
+        unused = _listed(found.unused)
+        raise InputError(f"the question holds nothing but what cannot be read here: {unused}", "send text")
 
 
-def _once(sent: Sequence[SentFile]) -> list[SentFile]:
-    """Return files without what is part of another of the same name: a template holds parts of what is sent whole."""
-    whole: dict[str, list[SentFile]] = {}
+def _without_parts(sent: Sequence[SentFile]) -> list[SentFile]:
+    """Drop files that are part of a larger file of the same name.
+
+    A template of a chat app may contain passages of a file that is also sent whole.
+    """
+    kept: set[str] = set()
+    whole_by_name: dict[str, list[SentFile]] = {}
     for file in sorted(sent, key=lambda file: -len(file.data)):
-        same = whole.setdefault(file.name, [])
-        if not any(_within(file.data, other.data) for other in same):
-            same.append(file)
-    kept = {file.id for files in whole.values() for file in files}
+        larger = whole_by_name.setdefault(file.name, [])
+        if not _within_any(file, larger):
+            larger.append(file)
+            kept.add(file.id)
     return [file for file in sent if file.id in kept]
 
 
+def _within_any(file: SentFile, others: Sequence[SentFile]) -> bool:
+    for other in others:
+        if _within(file.data, other.data):
+            return True
+    return False
+
+
 def _within(part: bytes, whole: bytes) -> bool:
-    parts = [line.strip() for line in part.splitlines() if line.strip()]
-    held = {line.strip() for line in whole.splitlines()}
-    return part in whole or all(line in held for line in parts)
+    """Return whether `whole` contains `part`, or at least each of its lines."""
+    if part in whole:
+        return True
+    return _lines(part) <= _lines(whole)
 
 
-def files_in(text: str) -> list[SentFile]:
-    """Return the files that a chat app has read and put around a question, each as it was cut and in its order."""
-    context = text.partition("<context>")[2].rpartition("</context>")[0].strip()
-    found: dict[str, list[str]] = {}
-    for piece in context.split("</source>")[:-1]:
-        head, _, body = piece.partition("<source")[2].partition(">")
-        name = _NAME.search(head)
-        named = name[1] if name else _between(body, "source_name") or _between(body, "source_id")
-        found.setdefault(named or _UNNAMED, []).append((_between(body, "source_context") or body).strip())
-    if context and not found:
-        found[_UNNAMED] = [context]
-    return [read_before(html.unescape(name), "\n\n".join(texts)) for name, texts in found.items()]
-
-
-def without_inlined(text: str) -> tuple[list[SentFile], str]:
-    """Return the files that a client has written into a message between dashes, and the rest of the message."""
-    files, rest = list[SentFile](), list[str]()
-    for piece in text.split(_BEGIN):
-        head, dashes, body = piece.partition("-----\n")
-        held, end, behind = body.partition(_END)
-        if not rest or not (dashes and end):
-            rest.append(piece if not rest else _BEGIN + piece)
-            continue
-        name = _NAME.search(head)
-        files.append(read_before(name[1] if name else _UNNAMED, held.strip()))
-        rest.append(behind.partition("-----")[2].lstrip("\n"))
-    return files, "".join(rest).strip() if files else text
-
-
-def _between(text: str, tag: str) -> str:
-    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
-
-
-def question_in(text: str) -> str:
-    """Return the question of a chat app that puts the files of its user around it, in a template of its own."""
-    _, context, behind = text.rpartition("</context>")
-    if not context:
-        return text
-    asked = _ASKED.search(behind) or _ASKED.search(text)
-    question = asked[2] if asked else behind
-    return question.strip() or text
+def _lines(data: bytes) -> set[bytes]:
+    """Return the lines of a file, stripped, without empty ones."""
+    lines = set(map(bytes.strip, data.splitlines()))
+    lines.discard(b"")
+    return lines
 
 
 def chore(messages: Sequence[Message]) -> str | None:
-    """Return the reply to a request of a chat app that is no question: for a title, tags, further questions; else None.
+    """Return the reply to a chat app's own request, or None for a question.
 
-    Such a request is one message that holds the conversation between tags and the form of a JSON object to
-    reply with. The title is the first question; the other members are empty, for nothing was looked up.
+    Chat apps ask for a title, tags or further questions. Such a request is one message that contains the
+    conversation between tags and the JSON object to reply with. The title is the first question; all other
+    members stay empty, because nothing was searched for.
     """
-    said = [_read(m.content).text for m in messages if m.role == "user"]
-    history = _HISTORY.search(said[-1]) if len(said) == 1 else None
+    texts = []
+    for message in messages:
+        if message.role == "user":
+            texts.append(read_content(message.content).text)
+    history = _HISTORY.search(texts[-1]) if len(texts) == 1 else None
     if history is None:
         return None
-    asked = said[0][: history.start()] + said[0][history.end() :]
-    forms = [m for m in _FORM.finditer(asked) if m.start() >= asked.lower().rfind("output")] or [
-        *_FORM.finditer(asked)
-    ]
-    if not forms:
+    form = _reply_form(texts[0][: history.start()] + texts[0][history.end() :])
+    if form is None:
         return None
-    first = _TURN.search(history[1])
-    title = clip(" ".join((first[1] if first else history[1]).split()), _TITLE)
-    members = {
-        m[1]: [] if m[2] == "[" else title if m[1] == "title" else ""
-        for m in _MEMBER.finditer(forms[0].group())
-    }
+    members: dict[str, Any] = {}
+    for name, opening in _MEMBER.findall(form):
+        if opening == "[":
+            members[name] = []
+        else:
+            members[name] = _title(history[1]) if name == "title" else ""
     return json.dumps(members, ensure_ascii=False) if members else None
 
 
-class _Content(NamedTuple):
-    """The text of a message, the addresses of its pictures, its files, and what else it holds."""
+def _reply_form(request: str) -> str | None:
+    """Return the JSON object that a request shows as the form of its reply.
 
-    text: str
-    urls: list[str]
-    files: list[SentFile]
-    left: list[str]
+    This is the first object after the last word "output", else the first object.
+    """
+    output = request.lower().rfind("output")
+    forms = list(_FORM.finditer(request))
+    for form in forms:
+        if form.start() >= output:
+            return form.group()
+    return forms[0].group() if forms else None
 
 
-def _read(content: Any) -> _Content:
-    """Read the content of a message, in any form that clients send."""
-    texts, urls, files, left = list[str](), list[str](), list[SentFile](), list[str]()
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            texts.append(part)
-        elif not isinstance(part, dict):
-            left += ["a part that cannot be read"] * (part is not None)
-        elif isinstance(part.get("text"), str) and "text" in str(part.get("type", "text")):
-            texts.append(part["text"])
-        elif (picture := part.get("image_url") or part.get("image")) and "image" in str(
-            part.get("type", "image")
-        ):
-            url = picture.get("url") if isinstance(picture, dict) else picture
-            urls.append(url if isinstance(url, str) else "")
-        elif (file := sent_file(part)) and file.missing:
-            left.append(f"{file.missing} (index it into the library and ask again)")
-        elif file:
-            files.append(file)
-        else:
-            kind = str(part.get("type", ""))
-            left.append(
-                next((words for name, words in _PARTS.items() if name in kind), "a part of another kind")
-            )
-    return _Content("\n".join(texts), urls, files, left)
+def _title(history: str) -> str:
+    """Return the first question of a conversation, cut to the length of a title."""
+    first = _TURN.search(history)
+    question = first[1] if first else history
+    return clip(" ".join(question.split()), _TITLE)
 
 
 async def _pictures(
-    urls: Sequence[str], desk: PictureDesk, left: Counter[str], asked: bool
+    urls: Sequence[str], desk: PictureDesk, unused: Counter[str], last: bool
 ) -> list[Attachment]:
-    """Return the pictures of a message; of an earlier one those alone that are known."""
-    if asked:
+    """Return the pictures of a message; for earlier messages, only pictures that were read before."""
+    if last:
         return await desk.read(urls)
     found = []
     for url in urls:
         try:
             known = held(id_of(bytes_of(url)))
         except InputError:
-            left["a picture that is damaged or only an address"] += 1
+            unused["a picture that is damaged or only an address"] += 1
             continue
-        found += [known] if known is not None else []
+        if known is not None:
+            found.append(known)
     return found
 
 
-def _listed(left: Counter[str]) -> str:
-    return ", ".join(f"{words} ({n} times)" if n > 1 else words for words, n in left.items() if n)
+def _unused_note(unused: Counter[str]) -> list[str]:
+    """Return the note on what was not used, if anything was not."""
+    return [f"Not used of what was sent: {_listed(unused)}."] if unused else []
+
+
+def _listed(counts: Counter[str]) -> str:
+    """Return descriptions as a comma-separated list with their counts."""
+    items = []
+    for description, count in counts.items():
+        if count > 1:
+            items.append(f"{description} ({count} times)")
+        elif count:
+            items.append(description)
+    return ", ".join(items)
 
 
 def without_links(text: str) -> str:
-    """Return an earlier answer as it was before links and sources were added for the reader."""
-    return _OWN_LINK.sub(r" [\1]", _LINKED_TITLE.sub(r"\1", text.split(SOURCES)[0]))
+    """Remove the links and sources that were added to an earlier answer."""
+    answer = text.split(SOURCES)[0]
+    answer = _LINKED_TITLE.sub(r"\1", answer)
+    return _OWN_LINK.sub(r" [\1]", answer)

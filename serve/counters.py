@@ -1,4 +1,4 @@
-"""What a server counts of its work; `serve/metrics.py` shows it."""
+"""Define the metrics of a server; `serve/metrics.py` exposes them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ERRORS = Counter("ragweave_errors", "Errors of requests and questions by code.",
 
 
 class CountedQuestion:
-    """How one question goes."""
+    """Metrics of one question."""
 
     def __init__(self) -> None:
         self._began, self._outcome, self._spoke = time.monotonic(), "", False
 
     def saw(self, event: Mapping[str, Any]) -> None:
-        """Count what an event of the question tells."""
+        """Update the metrics from an event of the question."""
         if event["type"] == "sentence" and not self._spoke:
             self._spoke = True
             FIRST.observe(time.monotonic() - self._began)
@@ -48,7 +48,7 @@ class CountedQuestion:
                     TOKENS.labels(row["model"], "out").inc(row["output_tokens"])
 
     def end(self, otherwise: str) -> None:
-        """Count the question, as `otherwise` if no event has said how it ended."""
+        """Count the question by its outcome, or as `otherwise` if no event gave one."""
         QUESTIONS.labels(self._outcome or otherwise).inc()
         SECONDS.observe(time.monotonic() - self._began)
 

@@ -1,7 +1,7 @@
-"""Events of one run as clients get them; and answers within one request, for doors that keep no conversation.
+"""Yield the events of a run as clients receive them, and answer within one request.
 
-Whoever leaves such a request stops the run. It cannot be resumed and so cannot ask for consent: a web search
-then acts as `off`, and the answer's notes say so.
+Endpoints without stored conversations answer within one request. The run stops when the client disconnects.
+It cannot be resumed and so cannot ask for consent: web search is off, and the answer's notes say so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Events = AsyncGenerator[dict[str, Any], None]
 
 
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
-"""What LangChain raises on a message of another form; it checks little and stumbles over the rest."""
+"""Errors that LangChain raises for malformed messages, of which it validates little."""
 
 
 def _unread() -> InputError:
@@ -47,15 +47,21 @@ def _unread() -> InputError:
 
 
 def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
-    """Return messages as the graphs take them, from those of LangChain or OpenAI; the last is the question.
+    """Convert messages of LangChain or OpenAI to those of the graphs; the last one is the question.
 
-    Settings of a prompt, calls of tools and what else comes beside the words are no part of a conversation.
+    System messages, tool calls and other extras are dropped.
+
+    Raises:
+        InputError: the messages are malformed, or the last one is not a question of the user.
     """
     try:
         found = convert_to_messages(said)
     except _UNREADABLE:
         raise _unread() from None
-    kept: list[AnyMessage] = [type(m)(m.content) for m in found if isinstance(m, HumanMessage | AIMessage)]
+    kept: list[AnyMessage] = []
+    for message in found:
+        if isinstance(message, HumanMessage | AIMessage):
+            kept.append(type(message)(message.content))
     if not kept or kept[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user").named(
             "no_question"
@@ -64,31 +70,47 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
 
 
 def files_of(messages: Sequence[AnyMessage]) -> list[SentFile]:
-    """Return the files among the parts of messages, in any form that `sent_file` knows."""
-    parts = [part for message in messages if isinstance(message.content, list) for part in message.content]
-    return [file for part in parts if isinstance(part, dict) and (file := sent_file(part))]
+    """Return the files among the parts of messages, in any form that `sent_file` parses."""
+    files = []
+    for message in messages:
+        if isinstance(message.content, str):
+            continue
+        for part in message.content:
+            file = sent_file(part) if isinstance(part, dict) else None
+            if file is not None:
+                files.append(file)
+    return files
 
 
 def pictures_of(message: AnyMessage) -> list[str]:
-    """Return the pictures among the parts of a message, in LangChain's or OpenAI's form, as addresses."""
+    """Return the addresses of the pictures of a message, in LangChain's or OpenAI's form."""
     try:
-        parts = [part for part in message.content_blocks if part["type"] == "image"]
+        blocks = message.content_blocks
+        pictures = [block for block in blocks if block["type"] == "image"]
     except _UNREADABLE:
         raise _unread() from None
-    return [
-        str(p.get("url") or f"data:{p.get('mime_type', 'image/png')};base64,{p.get('base64', '')}")
-        for p in parts
-    ]
+    addresses = []
+    for picture in pictures:
+        mime = picture.get("mime_type", "image/png")
+        data_url = f"data:{mime};base64,{picture.get('base64', '')}"
+        addresses.append(str(picture.get("url") or data_url))
+    return addresses
 
 
 def library_named_in(library: str | None, given: Mapping[str, Any]) -> str | None:
-    """Return the library that a request names, beside its context or within it."""
-    named = given.get("library")
-    return library if library is not None or not isinstance(named, str) or not named else named
+    """Return the library that a request names, as its own member or in its context."""
+    if library is not None:
+        return library
+    in_context = given.get("library")
+    return in_context if isinstance(in_context, str) and in_context else None
 
 
 def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
-    """Build a run's context from what a request sets; the library is the one that was checked."""
+    """Build a run's context from the settings of a request and its library.
+
+    Raises:
+        Refused: the settings name another library, or one of them is invalid.
+    """
     if given.get("library", library.name) != library.name:
         raise invalid(("context", "library"), "names another library than the request")
     try:
@@ -100,22 +122,22 @@ def context_of(given: Mapping[str, Any], library: LibraryRow) -> Context:
 async def events_of(
     library: LibraryRow, messages: Sequence[AnyMessage], context: Context, **options: Any
 ) -> Events:
-    """Yield what a run tells: steps in words, citations that open, and `{"type": "answer", "answer": ...}`.
+    """Yield the events of a run, with titles for steps and addresses for citations.
 
-    Where it asks for consent, that is the last event; without messages a thread goes on where it stands.
-    `options` are those of `graphs.astream`.
+    The last event is `{"type": "answer", "answer": ...}`, or a request for consent. Without messages, an
+    interrupted run is resumed from its checkpoint. `options` are those of `graphs.astream`.
     """
     with counters.question() as counted:
-        async with aclosing(_told(library, messages, context, options)) as events:
+        async with aclosing(_events(library, messages, context, options)) as events:
             async for event in events:
                 counted.saw(event)
                 yield event
 
 
-async def _told(
+async def _events(
     library: LibraryRow, messages: Sequence[AnyMessage], context: Context, options: Mapping[str, Any]
 ) -> Events:
-    waits = False
+    asks_consent = False
     run = graphs.astream(list(messages), context=context, **options)
     async with aclosing(run) as events:
         async for event in events:
@@ -125,19 +147,24 @@ async def _told(
             elif event["type"] in ("sentence", "mark"):
                 yield {**event, "citations": await with_openings(library, event["citations"])}
             elif event["type"] != "state":
-                waits |= event["type"] == "consent"
+                asks_consent = asks_consent or event["type"] == "consent"
                 yield dict(event)
-            elif not waits:
-                answer = event["state"]["answer"]
-                told = await answer_with_openings(library, answer)
-                if answer.abstained:
-                    near = nearest(answer, event["state"].get("evidence", []))
-                    told["nearest"] = await with_openings(library, near)
-                yield {"type": "answer", "answer": told}
+            elif not asks_consent:
+                yield {"type": "answer", "answer": await _answer(library, event["state"])}
+
+
+async def _answer(library: LibraryRow, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answer of a run; one that abstains comes with the nearest passages."""
+    answer = state["answer"]
+    found = await answer_with_openings(library, answer)
+    if answer.abstained:
+        near = nearest(answer, state.get("evidence", []))
+        found["nearest"] = await with_openings(library, near)
+    return found
 
 
 async def noted(events: Events, notes: Sequence[str]) -> Events:
-    """Yield the events of a run; its answer says what of the request was not used."""
+    """Yield the events of a run, with `notes` added to those of its answer."""
     async with aclosing(events):
         async for event in events:
             if notes and event["type"] == "answer":
@@ -147,7 +174,7 @@ async def noted(events: Events, notes: Sequence[str]) -> Events:
 
 
 def too_long(seconds: float) -> RagweaveError:
-    """Return the error of a run that does not end in time."""
+    """Return the error of a run that exceeds its time limit."""
     remedy = "ask a smaller question, or set a faster chat model"
     return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy).named(
         "answer_took_longer_than", seconds=f"{seconds:.0f}"
@@ -155,7 +182,7 @@ def too_long(seconds: float) -> RagweaveError:
 
 
 def interrupted(why: str = "") -> Refused:
-    """Return the error of a run whose server stops, or was killed, and why nobody goes on with it."""
+    """Return the error of a run whose server stopped or was killed; `why` says why no server resumes it."""
     if why:
         what = f"the server ended while it answered, and no other goes on: {why}"
         return Refused(503, what, "ask again", "interrupted").named("server_ended_while_answered_2", why=why)
@@ -172,16 +199,17 @@ async def answering(
     context: Mapping[str, Any],
     files: Sequence[FileBeside] = (),
 ) -> Events:
-    """Yield the events of a run in one request; the caller may see the library, the last message is the question.
+    """Yield the events of a run in one request, once it has a slot.
 
-    The files are asked beside the library.
+    The caller must have checked access to the library. The last message is the question. `files` are searched
+    together with the library.
     """
     check_question(messages[-1].text)
     run = events_of(library, messages, context_of(context, library).with_files(files), graph=graph)
     async with slots.in_turn(library.id), aclosing(run):
         deadline = asyncio.get_running_loop().time() + slots.seconds
         while True:
-            # Around each step and not around all: a server may go on with a generator in another task.
+            # The limit covers each step by itself, because a server may resume a generator in another task.
             try:
                 async with slots.limited(deadline):
                     event = await anext(run, None)
@@ -189,7 +217,7 @@ async def answering(
                 raise interrupted() if slots.ended else too_long(slots.seconds) from None
             except RagweaveError:
                 raise
-            except Exception as error:  # a stream that has begun tells it in the form of its door
+            except Exception as error:  # a stream that has begun reports it in the form of its endpoint
                 logger.error("a run failed", exc_info=error)
                 raise foreseen(error) from None
             if event is None:
@@ -198,7 +226,7 @@ async def answering(
 
 
 async def unless_left(request: Request, work: Awaitable[T]) -> T:
-    """Wait for an answer, and stop working on it when the client goes away."""
+    """Return an answer, or cancel the work and raise `Left` when the client disconnects."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":

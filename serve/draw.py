@@ -1,4 +1,4 @@
-"""Opens a PDF or a picture for a reader: runs as a process of its own, because a damaged file may end it.
+"""Open a PDF or a picture for a reader, in a separate process because a damaged file may crash it.
 
 `python -m ragweave.serve.draw MEMORY_MB` reads one JSON object, `{"file": path, "do": picture|text|find,
 ...}` with the arguments of that function, and writes one line of JSON, then the bytes of a picture.
@@ -11,7 +11,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -20,17 +20,17 @@ from ragweave.corpora.types import Box
 from ragweave.serve.page_lines import flat, letters, quoted, shares, stretches
 
 _TALLEST = 6_000
-"""Pixels; a strip of paper a kilometre long is drawn smaller."""
+"""Maximum height of a picture, in pixels; taller pages are scaled down."""
 _HITS = 100
-"""Places of a search that are told."""
+"""Maximum number of hits that a search returns."""
 _AROUND = 40
 """Characters shown before and after a hit."""
 _SECONDS = 10.0
-"""Longest time that a search in one file may take; what was not searched then is told."""
+"""Time limit of a search in one file; `find` returns how many pages were searched."""
 
 
 def picture(file: str, page: int, width: int) -> tuple[dict[str, Any], bytes]:
-    """Return the count of pages, and a page (1-based) as a PNG of a width in pixels."""
+    """Return the number of pages, and a page (1-based) as a PNG of a width in pixels."""
     document = _document(file)
     leaf = _leaf(document, page)
     drawn = io.BytesIO()
@@ -42,22 +42,24 @@ def text(file: str, page: int, box: Sequence[float] = (), quote: str = "") -> tu
     """Return the lines of a page, and the boxes of a quote; `box` is [left, bottom, right, top] in points.
 
     Returns:
-        `count` of pages, `lines` of `{text, box}`, `marks` of boxes; each box in shares of the page.
+        `count` of pages, `lines` of `{text, box}`, `marks` of boxes; each box in fractions of the page.
     """
     document = _document(file)
     leaf = _leaf(document, page)
     row = letters(leaf)
     around = _corners(box)
     lines = [{"text": said, "box": shares(leaf, at)} for said, at in stretches(row)]
-    marks = [shares(leaf, at) for at in quoted(row, quote, around)] if quote or around else []
+    marks = []
+    if quote or around:
+        marks = [shares(leaf, at) for at in quoted(row, quote, around)]
     return {"count": len(document), "lines": lines, "marks": marks}, b""
 
 
 def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
-    """Return where words stand, without regard to case, marks and line ends.
+    """Return the places of words, regardless of case, punctuation and line breaks.
 
     Returns:
-        `hits` of `{page, before, text, after, marks}`, and `searched`, the pages that were looked at.
+        `hits` of `{page, before, text, after, marks}`, and `searched`, the number of searched pages.
     """
     document = _document(file)
     wanted, _ = flat(words)
@@ -68,16 +70,25 @@ def find(file: str, words: str) -> tuple[dict[str, Any], bytes]:
             break
         searched = n + 1
         leaf = document[n]
-        row = letters(leaf)
-        said, places = flat([letter.text for letter in row])
-        for found in islice(re.finditer(re.escape(wanted), said), _HITS - len(hits)):
-            first, last = places[found.start()], places[found.end() - 1]
-            marks = [shares(leaf, b) for _, b in stretches(row, range(first, last + 1))]
-            shown = [_plain(row[a:b]) for a, b in ((max(0, first - _AROUND), first), (first, last + 1))]
-            after = _plain(row[last + 1 : last + 1 + _AROUND])
-            hits.append({"page": n + 1, "before": shown[0], "text": shown[1], "after": after, "marks": marks})
+        for hit in _hits(leaf, wanted, _HITS - len(hits)):
+            hits.append({"page": n + 1, **hit})
         leaf.close()
     return {"count": len(document), "searched": searched, "hits": hits}, b""
+
+
+def _hits(leaf: Any, wanted: str, most: int) -> Iterator[dict[str, Any]]:
+    """Yield up to `most` hits of flattened words on a page."""
+    row = letters(leaf)
+    text, places = flat([letter.text for letter in row])
+    for found in islice(re.finditer(re.escape(wanted), text), most):
+        first, end = places[found.start()], places[found.end() - 1] + 1
+        marks = [shares(leaf, box) for _, box in stretches(row, range(first, end))]
+        yield {
+            "before": _plain(row[max(0, first - _AROUND) : first]),
+            "text": _plain(row[first:end]),
+            "after": _plain(row[end : end + _AROUND]),
+            "marks": marks,
+        }
 
 
 def _sheet(leaf: Any, width: int) -> Any:
@@ -92,11 +103,14 @@ def _corners(box: Sequence[float]) -> Box | None:
 
 
 def _plain(row: Sequence[Any]) -> str:
-    return "".join(
-        " " if letter.text.isspace() else letter.text
-        for letter in row
-        if letter.text.isprintable() or letter.text.isspace()
-    )
+    """Return the printable text of letters, with a space for each white space."""
+    text = ""
+    for letter in row:
+        if letter.text.isspace():
+            text += " "
+        elif letter.text.isprintable():
+            text += letter.text
+    return text
 
 
 def _document(file: str) -> Any:
@@ -112,19 +126,19 @@ def _leaf(document: Any, page: int) -> Any:
     return document[page - 1]
 
 
-_DOES: dict[str, Any] = {f.__name__: f for f in (picture, text, find)}
+_FUNCTIONS: dict[str, Any] = {"picture": picture, "text": text, "find": find}
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the request asks."""
+    """Run the function that the request on standard input names, and write its result."""
     limit(int(arguments[0]), file_mb=0)
-    asked = json.load(sys.stdin)
-    do = _DOES[asked.pop("do")]
+    request = json.load(sys.stdin)
+    function = _FUNCTIONS[request.pop("do")]
     try:
-        told, drawn = do(asked.pop("file"), **asked)
-    except Exception as error:  # whatever the file does, the reader gets a sentence
-        told, drawn = {"wrong": str(error)[:200] or type(error).__name__}, b""
-    sys.stdout.buffer.write(json.dumps(told).encode() + b"\n" + drawn)
+        found, png = function(request.pop("file"), **request)
+    except Exception as error:  # a damaged file may raise anything, and the reader needs a message
+        found, png = {"wrong": str(error)[:200] or type(error).__name__}, b""
+    sys.stdout.buffer.write(json.dumps(found).encode() + b"\n" + png)
     return 0
 
 

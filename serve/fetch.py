@@ -1,8 +1,8 @@
-"""A page or file of the web, fetched once because its reader gave the address, and from no other place than the web.
+"""Fetch a page or file whose web address a user gave, from public addresses only.
 
-An address of this machine or of a private network is refused, also where a name or a redirect leads there:
-whoever may add files to a library must not see what only the server can reach. The connection goes to the
-address that was looked up and judged, so that a name cannot lead elsewhere in between.
+Addresses of this machine or of a private network are refused, including those behind a name or a redirect: a
+user who may add files must not read what only the server can reach. The connection goes to the address that
+was checked, so that the name cannot resolve to another one in between.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ragweave.models.errors import InputError
 from ragweave.models.settings import model_settings
 
 SECONDS = 30.0
-"""Longest time that an address may take, redirects included."""
+"""Time limit of a fetch including redirects."""
 _REDIRECTS = 5
 _ENDINGS = {
     "text/html": "html",
@@ -32,19 +32,19 @@ _ENDINGS = {
     "image/jpeg": "jpg",
     "image/webp": "webp",
 }
-"""Types that are kept, and the ending of their files."""
-_LEAD_TO_IPV4 = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96")
-"""Networks whose addresses end in the IPv4 address that they lead to: NAT64, and the IPv4-compatible ones of old."""
+"""Accepted media types, and the extensions of their files."""
+_NAT64, _IPV4_COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96")
+"""Networks whose addresses embed an IPv4 address: NAT64 and the deprecated IPv4-compatible ones."""
 _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 _REMEDY = "save the page as a file, and add that"
 
 
 async def fetched(url: str) -> tuple[str, bytes]:
-    """Return a name for what lies at an address, and its bytes.
+    """Return a file name for the content at an address, and the content.
 
     Raises:
-        InputError: it is no address of the public web, does not answer in time, or holds nothing that is
-            read.
+        InputError: the address is not on the public web, does not answer in time, or has no content of an
+            accepted type.
     """
     if model_settings().offline:
         raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY).named(
@@ -70,7 +70,7 @@ async def fetched(url: str) -> tuple[str, bytes]:
 
 
 async def _request(url: str) -> httpx.Request:
-    """Return a request that goes to the machine whose address was judged, under the name that the reader gave."""
+    """Return a request to the checked IP address that names the host of the URL."""
     try:
         parts = urlsplit(url.strip())
         host, port = parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
@@ -81,7 +81,7 @@ async def _request(url: str) -> httpx.Request:
             "That is no address of a web page", "give one that begins with https:// or http://"
         ).named("no_address_web_page")
     given = httpx.URL(url.strip())
-    name = given.raw_host.decode("ascii")  # an international one as DNS, HTTP and TLS write it
+    name = given.raw_host.decode("ascii")  # DNS, HTTP and TLS need the ASCII form
     found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     places = [str(row[4][0]) for row in found]
     if not all(map(_is_public, places)):
@@ -98,7 +98,7 @@ def _is_public(place: str) -> bool:
     if isinstance(address, ipaddress.IPv6Address):
         if address.is_site_local or address in _NAT64_LOCAL:
             return False
-        if any(address in net for net in _LEAD_TO_IPV4):
+        if address in _NAT64 or address in _IPV4_COMPATIBLE:
             address = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         else:
             address = address.ipv4_mapped or address.sixtofour or address
@@ -127,8 +127,8 @@ async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
 
 
 def _name(url: str, ending: str) -> str:
-    """Return a file name that tells host and path: `example.org tea house.html`."""
+    """Return a file name made of host and path, such as `example.org tea house.html`."""
     parts = urlsplit(url)
-    path = [part for part in unquote(parts.path).split("/") if part]
+    path = filter(None, unquote(parts.path).split("/"))
     words = " ".join([parts.hostname or "", *path, parts.query]).replace("\\", " ").strip()
     return f"{words.removesuffix('.' + ending)[:120]}.{ending}"

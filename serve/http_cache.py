@@ -1,4 +1,4 @@
-"""What a client holds already is not sent again, and a range that says nothing is none (RFC 9110, 13 and 14)."""
+"""Handle conditional requests and malformed ranges (RFC 9110, sections 13 and 14)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ _PART = re.compile(r"(\d{0,18})-(\d{0,18})")
 
 
 def unless_held(request: Request, response: Response) -> Response:
-    """Return a response, or 304 where the client holds what it would send.
+    """Return a response, or 304 if the client already has its content.
 
-    Its headers go along: a browser keeps them in place of those that it has.
+    The 304 carries the headers of the response, because a browser updates its stored headers from it.
     """
     if not _held(request, response):
         return response
-    headers = {k: v for k, v in response.headers.items() if k not in ("content-length", "content-range")}
+    headers = dict(response.headers)
+    headers.pop("content-length", None)
+    headers.pop("content-range", None)
     return Response(status_code=304, headers=headers)
 
 
 def _held(request: Request, response: Response) -> bool:
-    if given := request.headers.getlist("if-none-match"):  # then the date does not count
-        tags = {tag.strip().removeprefix("W/") for tag in ",".join(given).split(",")}
+    """Return whether the client has the content, by its entity tags or else by its date."""
+    given = request.headers.getlist("if-none-match")
+    if given:
+        tags = [tag.strip().removeprefix("W/") for tag in ",".join(given).split(",")]
         return "*" in tags or response.headers.get("etag") in tags
     since = parsedate(request.headers.get("if-modified-since", ""))
     changed = parsedate(response.headers.get("last-modified", ""))
@@ -31,15 +35,30 @@ def _held(request: Request, response: Response) -> bool:
 
 
 def without_vain_range(request: Request) -> None:
-    """Take a `Range` that says nothing out of a request, so that a `FileResponse` sends all."""
-    if not is_range(request.headers.get("range", "")):
-        request.scope["headers"] = [(k, v) for k, v in request.scope["headers"] if k != b"range"]
+    """Remove a malformed `Range` from a request, so that a `FileResponse` sends the whole file."""
+    if is_range(request.headers.get("range", "")):
+        return
+    headers = []
+    for name, value in request.scope["headers"]:
+        if name != b"range":
+            headers.append((name, value))
+    request.scope["headers"] = headers
 
 
 def is_range(header: str) -> bool:
-    """Whether it is well formed, and in bytes."""
+    """Return whether a `Range` header is well formed and in bytes."""
     unit, _, parts = header.partition("=")
-    found = [_PART.fullmatch(part.strip()) for part in parts.split(",")]
-    bounds = [(m[1], m[2]) for m in found if m]
-    vain = [a for a, b in bounds if not a + b or (a and b and int(a) > int(b))]
-    return unit.strip().lower() == "bytes" and len(bounds) == len(found) and not vain
+    if unit.strip().lower() != "bytes":
+        return False
+    return all(map(_is_part, parts.split(",")))
+
+
+def _is_part(part: str) -> bool:
+    """Return whether one part of a range, such as "0-99" or "-500", is well formed."""
+    bounds = _PART.fullmatch(part.strip())
+    if bounds is None:
+        return False
+    first, last = bounds.groups()
+    if first and last:
+        return int(first) <= int(last)
+    return bool(first or last)

@@ -1,4 +1,4 @@
-"""What a run or a job has told so far: readers may come late, leave, and come back where they were."""
+"""Store the events of a run or a job for readers, who may join late, leave and resume."""
 
 from __future__ import annotations
 
@@ -28,119 +28,132 @@ class Entry:
 
 
 _TOGETHER = 0.05
-"""Seconds for which an event waits for others to be kept with."""
+"""Seconds for which an event waits, so that several events are stored in one transaction."""
 
 Keep = Callable[[Sequence[Entry]], None]
-"""Keeps events for good, or raises; called in a thread."""
+"""Stores events durably, or raises; called in a thread."""
 
 
 class Journal:
-    """An append-only list of events on one event loop; readers wait for what comes next.
+    """An append-only list of events on one event loop; readers wait for the next event.
 
-    What is added is shown once it is kept, so that whoever saw an event finds it after any kill under its
-    number.
+    Readers see an event only after it was stored. After a kill, each event that a reader has seen still has
+    the same number.
     """
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.closed = False
-        self._told: list[Entry] = []
+        self._added: list[Entry] = []
         self._keep: Keep | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._more = asyncio.Event()
 
     def kept_by(self, keep: Keep) -> None:
-        """From now on keep what is added."""
+        """Set the function that stores the events added from now on."""
         self._keep = keep
         self._closing.clear()
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Append an event; its `type` names its kind."""
-        self._tell(event)
-        # What comes within a moment, or while others are being kept, goes in one transaction.
+        self._append(event)
+        # Events that arrive shortly after, or while others are being stored, share a transaction.
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep_up())
 
     async def close(self, *last: Mapping[str, Any], keep: Keep) -> None:
-        """Append the last events and keep them with all before them, in one go."""
+        """Append the last events and store them with all pending ones, in one transaction."""
         self._closing.set()
         if self._keeping is not None:
             await asyncio.wait([self._keeping])
         for event in last:
-            self._tell(event)
+            self._append(event)
         try:
-            await self._show_kept(keep)
+            await self._store_and_show(keep)
         except BaseException:
-            del self._told[-len(last) :]
+            del self._added[-len(last) :]
             raise
 
     def abandon(self, *last: Mapping[str, Any]) -> None:
-        """Show the last events, although nothing more can be kept."""
-        del self._told[len(self.entries) :]
+        """Show the last events without storing them, because nothing can be stored any more."""
+        del self._added[len(self.entries) :]
         for event in last:
-            self._tell(event)
-        self.show(self._told[len(self.entries) :])
+            self._append(event)
+        self.show(self._added[len(self.entries) :])
 
     def told(self, kinds: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the events of some kinds that were told so far."""
-        return [json.loads(e.data) for e in self._told if e.type in kinds]
+        """Return the events of some types that were added so far."""
+        events = []
+        for entry in self._added:
+            if entry.type in kinds:
+                events.append(json.loads(entry.data))
+        return events
 
     def show(self, entries: Sequence[Entry]) -> None:
-        """Let readers see further events, which are kept; nothing follows `end`."""
-        self.entries += [e for e in entries if e.id > len(self.entries)]
-        self._told += self.entries[len(self._told) :]  # by another server, which this one may go on for
+        """Show further stored events to readers; `end` is the last one."""
+        shown = len(self.entries)
+        for entry in entries:
+            if entry.id > shown:
+                self.entries.append(entry)
+        # Another server may have added these, and this one may take over from it.
+        self._added += self.entries[len(self._added) :]
         self.closed = bool(self.entries) and self.entries[-1].type == "end"
         self._wake()
 
     def forget(self) -> None:
-        """Send readers away: what it told is not known any more."""
+        """Close the journal for readers, because its events were deleted."""
         self.closed = True
         self._wake()
 
     async def follow(self, after: int = 0) -> AsyncIterator[list[Entry]]:
-        """Yield the entries behind number `after`, and then the new ones until the journal closes."""
+        """Yield the entries after number `after`, then new ones until the journal closes."""
         at = max(0, after)
         while True:
-            if some := self.entries[at:]:
-                at += len(some)
-                yield some
+            new = self.entries[at:]
+            if new:
+                at += len(new)
+                yield new
                 continue
             if self.closed:
                 return
             await self._more.wait()
 
-    def _tell(self, event: Mapping[str, Any]) -> None:
+    def _append(self, event: Mapping[str, Any]) -> None:
         data = json.dumps(event, ensure_ascii=False, default=str)
-        self._told.append(Entry(len(self._told) + 1, str(event["type"]), data))
+        self._added.append(Entry(len(self._added) + 1, str(event["type"]), data))
 
     async def _keep_up(self) -> None:
         assert self._keep is not None
         try:
-            while len(self.entries) < len(self._told):
+            while len(self.entries) < len(self._added):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_TOGETHER):
                         await self._closing.wait()
                         return
-                await self._show_kept(self._keep)
-        except Exception as error:  # tried again with the next event, and with the last one for good
-            logger.warning("what a run told is not kept yet (%s)", error)
+                await self._store_and_show(self._keep)
+        except Exception as error:  # the next event tries again, and `close` tries a last time
+            logger.warning("the events of a run could not be stored yet (%s)", error)
 
-    async def _show_kept(self, keep: Keep) -> None:
-        some = self._told[len(self.entries) :]
-        await asyncio.to_thread(keep, some)
-        self.show(some)
+    async def _store_and_show(self, keep: Keep) -> None:
+        new = self._added[len(self.entries) :]
+        await asyncio.to_thread(keep, new)
+        self.show(new)
 
     def _wake(self) -> None:
-        # Whoever waits holds the old event; whoever comes gets the new one.
+        # Waiting readers hold the old event; later readers get the new one.
         more, self._more = self._more, asyncio.Event()
         more.set()
 
 
 def stream(journal: Journal, request: Request) -> Response:
-    """Return a journal as server-sent events; `Last-Event-ID`, or `after` in the query, resumes behind an event.
+    """Return a journal as server-sent events.
 
-    Behind the end there is nothing: 204, upon which a browser's `EventSource` comes back no more.
+    The header `Last-Event-ID`, or `after` in the query, resumes after an event. After the last event the
+    status is 204, which stops the reconnection of a browser's `EventSource`.
+
+    Raises:
+        InputError: the event id is not a number.
     """
     given = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
     if not given.isascii() or not given.isdigit() or len(given) > 9:
@@ -152,9 +165,11 @@ def stream(journal: Journal, request: Request) -> Response:
         return Response(status_code=204)
 
     async def events() -> AsyncIterator[bytes]:
-        async for some in journal.follow(int(given)):
-            yield b"".join(
-                ServerSentEvent(e.data, event=e.type, id=str(e.id), sep="\n").encode() for e in some
-            )
+        async for entries in journal.follow(int(given)):
+            chunks = []
+            for entry in entries:
+                event = ServerSentEvent(entry.data, event=entry.type, id=str(entry.id), sep="\n")
+                chunks.append(event.encode())
+            yield b"".join(chunks)
 
     return EventSourceResponse(events(), sep="\n", ping=15)

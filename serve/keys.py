@@ -1,8 +1,7 @@
-"""The API keys of a server, and the sessions of browsers that logged in with one.
+"""Manage API keys, and the sessions of browsers that logged in with a key.
 
-A key is 256 random bits, kept as a hash. It is a caller of its own: its id stays through every change, and
-with it the conversations that were begun with it. A session is random too, ends by itself, and opens what its
-key opens.
+A key has 256 random bits and is stored as a hash. Each key is a caller of its own. Its id never changes, so
+it keeps its conversations. A session is random, too, expires, and has the rights of its key.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from ragweave.serve.database import sent
 from ragweave.serve.store import Store, now, packed
 
 PREFIX = "rw_"
-"""Begins every key."""
+"""Prefix of each key."""
 SESSION_SECONDS = 30 * 86_400
-"""How long a browser stays logged in."""
+"""Lifetime of a session, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; the key itself is not.
+    """The properties of a key, without its secret.
 
-    `conversations` and `sessions` count what was asked with it, and the browsers that are logged in with it.
+    `conversations` and `sessions` are the numbers of its conversations and of browsers logged in with it.
     """
 
     id: str
@@ -53,7 +52,7 @@ _ALL = """SELECT k.*,
 
 
 class Keys:
-    """The keys in a store. Once there has been one, every request needs one."""
+    """The keys in a store. After the first key was created, each request needs a key."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -61,10 +60,10 @@ class Keys:
     def create(
         self, name: str, libraries: tuple[str, ...] | None, role: Role | None = None
     ) -> tuple[Key, str]:
-        """Make a key and return it with its secret, which cannot be had again.
+        """Create a key and return it with its secret, which is not stored.
 
-        Without a role it is `own` for all libraries and `write` for some. The first key that owns all
-        libraries takes over what was asked before there was any key.
+        The default role is `own` for all libraries and `write` for some. If the first key owns all libraries,
+        it receives the conversations from before there were keys.
         """
         _check_libraries(libraries)
         secret = PREFIX + secrets.token_urlsafe(32)
@@ -85,7 +84,7 @@ class Keys:
         return key, secret
 
     def all(self) -> list[Key]:
-        """Return every key, revoked ones as well, the oldest first."""
+        """Return all keys including revoked ones, oldest first."""
         with self.store.reading() as db:
             rows = sent(db, _ALL, at=time.time()).mappings().all()
         return [_key(row) for row in rows]
@@ -97,7 +96,7 @@ class Keys:
         role: Role | None = None,
         libraries: tuple[str, ...] | Literal[True] | None = None,
     ) -> None:
-        """Change what a key is for, its role, or its libraries (True: all); what is None stays."""
+        """Change the name, role or libraries (True: all) of a key; None leaves a property unchanged."""
         if isinstance(libraries, tuple):
             _check_libraries(libraries)
         changes: dict[str, Any] = {}
@@ -112,11 +111,11 @@ class Keys:
                 "key_unchanged"
             )
         with self.store.writing() as db:
-            sets = ", ".join(f"{column} = :{column}" for column in changes)
+            sets = ", ".join([f"{column} = :{column}" for column in changes])
             _need(sent(db, f"UPDATE keys SET {sets} WHERE id = :id", id=id, **changes).rowcount, id)
 
     def rotate(self, id: str) -> str:
-        """Give a key a new secret and return it; the old one opens nothing any more, in browsers too.
+        """Replace the secret of a key and return the new one; the sessions of the key end.
 
         A revoked key works again.
         """
@@ -128,42 +127,42 @@ class Keys:
         return secret
 
     def revoke(self, id: str) -> None:
-        """End a key and its sessions; from now on no request with it is answered. Its conversations stay."""
+        """Revoke a key and end its sessions; its conversations are kept."""
         change = "UPDATE keys SET revoked = :at WHERE id = :id AND revoked IS NULL"
         with self.store.writing() as db:
             _need(sent(db, change, at=now(), id=id).rowcount, id)
             sent(db, "DELETE FROM sessions WHERE key = :id", id=id)
 
     def hand_over(self, id: str, to: str) -> int:
-        """Give the conversations of a key, or of `owner`, to another key; return how many they were."""
+        """Move the conversations of a key, or of `owner`, to another key, and return their number."""
         with self.store.writing() as db:
             for key in [to] if id == OWNER else [id, to]:
                 _need(sent(db, "SELECT 1 FROM keys WHERE id = :id", id=key).scalar(), key)
             return _hand_over(db, OWNER if id == OWNER else caller_id(id), caller_id(to))
 
     def left_by_owner(self) -> int:
-        """Return how many conversations were begun before there was a key, and belong to none."""
+        """Return the number of conversations from before there were keys, which belong to no key."""
         with self.store.reading() as db:
             return int(
                 sent(db, "SELECT count(*) FROM threads WHERE owner = :owner", owner=OWNER).scalar_one()
             )
 
     def locked(self) -> bool:
-        """Whether there has ever been a key."""
+        """Return whether a key was ever created."""
         with self.store.reading() as db:
             return sent(db, "SELECT 1 FROM keys LIMIT 1").scalar() is not None
 
     def caller(self, secret: str) -> Caller | None:
-        """Return whose key that is; None for one that is wrong or revoked."""
+        """Return the caller of a key, or None if the key is wrong or revoked."""
         return self._found("hash = :hash", hash=hashed(secret))
 
     def caller_of_session(self, secret: str) -> Caller | None:
-        """Return whose session that is; None for one that is wrong, over or ended."""
+        """Return the caller of a session, or None if the session is wrong, expired or ended."""
         open_now = "id = (SELECT key FROM sessions WHERE hash = :hash AND ends > :now)"
         return self._found(open_now, hash=hashed(secret), now=time.time())
 
     def log_in(self, secret: str) -> str | None:
-        """Begin a session with a key and return its secret; None for a key that is wrong or revoked."""
+        """Start a session with a key and return its secret, or None if the key is wrong or revoked."""
         caller = self.caller(secret)
         if caller is None:
             return None
@@ -180,7 +179,7 @@ class Keys:
             sent(db, "DELETE FROM sessions WHERE hash = :hash", hash=hashed(session))
 
     def log_out_all(self, id: str) -> int:
-        """End the sessions of a key, which itself goes on; return how many they were."""
+        """End the sessions of a key, which stays valid, and return their number."""
         with self.store.writing() as db:
             _need(sent(db, "SELECT 1 FROM keys WHERE id = :id", id=id).scalar(), id)
             return sent(db, "DELETE FROM sessions WHERE key = :id", id=id).rowcount
@@ -201,12 +200,12 @@ class Keys:
 
 
 def caller_id(key: str) -> str:
-    """Return the id of the caller that holds a key."""
+    """Return the id of the caller with a key."""
     return f"key {key}"
 
 
 def hashed(secret: str) -> str:
-    """Return what is kept of a secret; a fast hash is enough for 256 random bits, there is nothing to guess."""
+    """Return the hash of a secret; a fast one suffices, because 256 random bits cannot be guessed."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

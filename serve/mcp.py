@@ -1,4 +1,4 @@
-"""Ragweave as tools of an assistant that speaks MCP: ask, search, list sources, open a citation; files to read."""
+"""Serve Ragweave to MCP clients as tools and resources."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from pydantic import Field
 from ragweave import __version__
 from ragweave.components.attachments import MOST
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.rows import Source
 from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
@@ -34,10 +35,11 @@ from ragweave.serve.routes_library import item_of
 from ragweave.serve.slots import Slots
 
 _ABOUT = f"""{tools.ABOUT}
-Use `ask` for an answer, or for quotes where the library has no language model; `search` for passages to read yourself;
+Use `ask` for an answer, or for quotes where the library has no language model; \
+`search` for passages to read yourself;
 and `open_citation` for the whole text behind a citation."""
 _MOST = 200_000
-"""Characters of a resource."""
+"""Maximum length of a resource, in characters."""
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 
 Library = Annotated[str | None, Field(description=tools.LIBRARY)]
@@ -52,10 +54,20 @@ CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
 def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServer[Any]:
-    """Return the MCP server; `caller_of` says who asks, `app_state` reads pictures."""
+    """Return the MCP server; `caller_of` identifies the caller, `app_state` reads pictures."""
     server: MCPServer[Any] = MCPServer(
         "ragweave", title="Ragweave", instructions=_ABOUT, version=__version__, log_level="WARNING"
     )
+    _add_ask(server, caller_of, slots, app_state)
+    _add_search(server, caller_of)
+    _add_lists(server, caller_of)
+    _add_citations(server, caller_of)
+    _add_resources(server, caller_of)
+    return server
+
+
+def _add_ask(server: MCPServer[Any], caller_of: CallerOf, slots: Slots, pictures_of: PictureDesk) -> None:
+    """Register the tool that answers a question."""
 
     @server.tool(annotations=_READS, description=tools.ASK)
     async def ask(
@@ -69,13 +81,18 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
         with in_words():
             row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
             work = tools.asked(
-                slots, row, question, sources or (), _item(row), await app_state.read(pictures or ()),
+                slots, row, question, sources or (), _item(row), await pictures_of.read(pictures or ()),
                 lambda step: ctx.report_progress(next(steps), message=step), effort,
             )  # fmt: skip
-            request = (
-                ctx.request_context.request
-            )  # none over standard input, where who leaves ends the process
-            return await (unless_left(request, work) if isinstance(request, Request) else work)
+            # Over standard input there is no request: the process ends when the client disconnects.
+            request = ctx.request_context.request
+            if isinstance(request, Request):
+                return await unless_left(request, work)
+            return await work
+
+
+def _add_search(server: MCPServer[Any], caller_of: CallerOf) -> None:
+    """Register the tool that searches for passages."""
 
     @server.tool(annotations=_READS, description=tools.SEARCH)
     async def search(
@@ -89,6 +106,10 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
             row = await library_for(caller_of(ctx), library)
             return await tools.sought(row, query, limit, sources or (), _item(row))
 
+
+def _add_lists(server: MCPServer[Any], caller_of: CallerOf) -> None:
+    """Register the tools that list libraries and sources."""
+
     @server.tool(annotations=_READS)
     async def list_libraries(ctx: Context[Any, Any]) -> list[str]:
         """List the libraries that can be asked."""
@@ -101,18 +122,26 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
         with in_words():
             row = await library_for(caller_of(ctx), library)
             found = await asyncio.to_thread(lambda: stores().catalog.sources(row.id))
-            return [
-                {
-                    "id": s.id,
-                    "name": PurePath(s.path).name,
-                    "title": s.title,
-                    "kind": s.kind,
-                    "status": s.status,
-                }
-                | {"uri": uri(row.name, "sources", s.id)}
-                | ({"reason": s.reason} if s.reason else {})
-                for s in found
-            ]
+            return [_source(row, source) for source in found]
+
+
+def _source(row: LibraryRow, source: Source) -> dict[str, Any]:
+    """Return a source as the tool lists it."""
+    listed = {
+        "id": source.id,
+        "name": PurePath(source.path).name,
+        "title": source.title,
+        "kind": source.kind,
+        "status": source.status,
+        "uri": uri(row.name, "sources", source.id),
+    }
+    if source.reason:
+        listed["reason"] = source.reason
+    return listed
+
+
+def _add_citations(server: MCPServer[Any], caller_of: CallerOf) -> None:
+    """Register the tool that opens a citation."""
 
     @server.tool(annotations=_READS)
     async def open_citation(
@@ -120,15 +149,19 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
         ctx: Context[Any, Any],
         library: Library = None,
     ) -> dict[str, Any]:
-        """Return the whole text behind a citation, and where it stands in its source."""
+        """Return the whole text behind a citation, and its place in the source."""
         with in_words():
             item = await asyncio.to_thread(item_of, await library_for(caller_of(ctx), library), id)
-            found = {k: item[k] for k in ("id", "title", "heading", "locator", "date")}
+            found = {name: item[name] for name in ("id", "title", "heading", "locator", "date")}
             return {**found, "text": clip(item["text"], 50_000), "place": tools.place(item["locator"])}
+
+
+def _add_resources(server: MCPServer[Any], caller_of: CallerOf) -> None:
+    """Register the texts of passages and sources as resources."""
 
     @server.resource("ragweave://{library}/items/{id}", mime_type="text/plain")
     async def passage(library: str, id: str, ctx: Context[Any, Any]) -> str:
-        """A passage that was found or cited: its title, where it stands, and its whole text."""
+        """A passage that was found or cited: its title, its place, and its whole text."""
         with in_words(ResourceError):
             item = await asyncio.to_thread(item_of, await library_for(caller_of(ctx), library), id)
             head = " · ".join(filter(None, (item["title"], tools.place(item["locator"]))))
@@ -136,24 +169,25 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
 
     @server.resource("ragweave://{library}/sources/{id}", mime_type="text/plain")
     async def source(library: str, id: str, ctx: Context[Any, Any]) -> str:
-        """The text of one file, in order: its passages, what its pictures show, what is said in its recordings."""
+        """The text of one file, in order: its passages, descriptions of its pictures, transcripts."""
         with in_words(ResourceError):
             row = await library_for(caller_of(ctx), library)
-            told = await asyncio.to_thread(text_of, row.id, id)
-            if not told:
+            text = await asyncio.to_thread(text_of, row.id, id)
+            if not text:
                 raise NotFound(
                     "There is no such source, or no text in it", "list_sources names those that there are"
                 )
-            return clip(told, _MOST)
-
-    return server
+            return clip(text, _MOST)
 
 
 def text_of(library: str, source: str) -> str:
     """Return the text of a source in the order of its parts."""
     catalog = stores().catalog
-    parts = (catalog.items_of(library, source, corpus) for corpus in ("paragraph", "image", "clip"))
-    return "\n\n".join(item.text for items in parts for item in items)
+    texts = []
+    for corpus in ("paragraph", "image", "clip"):
+        for item in catalog.items_of(library, source, corpus):
+            texts.append(item.text)
+    return "\n\n".join(texts)
 
 
 def uri(library: str, kind: str, id: str) -> str:
@@ -163,7 +197,7 @@ def uri(library: str, kind: str, id: str) -> str:
 
 @contextmanager
 def in_words(kind: type[Exception] = ToolError) -> Iterator[None]:
-    """Give the assistant the sentence of an error that was foreseen; any other one stays in the log."""
+    """Give the client the message of an expected error; others are only logged."""
     try:
         yield
     except RagweaveError as error:
@@ -171,13 +205,13 @@ def in_words(kind: type[Exception] = ToolError) -> Iterator[None]:
 
 
 def over_http(slots: Slots, pictures: PictureDesk) -> Made:
-    """Return the app for assistants that come over HTTP."""
+    """Return the app for MCP clients over HTTP."""
 
     def caller_of(ctx: Context[Any, Any]) -> Caller:
         return cast(Caller, cast(Request, ctx.request_context.request).state.caller)
 
     server = build(caller_of, slots, pictures)
-    # The guard has checked host and origin.
+    # The guard has already checked host and origin.
     trusting = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     server.streamable_http_app(stateless_http=True, transport_security=trusting)
     return server.session_manager.handle_request, server.session_manager.run()

@@ -1,6 +1,6 @@
-"""`/metrics`: what a server counts, in the form that Prometheus reads.
+"""Serve `/metrics` for Prometheus.
 
-Several workers count into files of one folder, which whichever of them is asked adds up.
+Several workers write their metrics to files in one folder, and the worker that is queried adds them up.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ragweave.serve.problems import Refused
 router = APIRouter()
 
 _FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable by which the client library finds the folder of several processes."""
+"""The variable by which the client library finds the folder that several processes share."""
 
 
 class _Libraries(Collector):
-    """How much the libraries hold, asked when somebody reads."""
+    """Sizes of the libraries, computed on each query."""
 
     def collect(self) -> Iterable[GaugeMetricFamily]:
         """Yield the gauge of items, by library and corpus."""
@@ -43,7 +43,7 @@ class _Libraries(Collector):
 
 @contextmanager
 def of_several() -> Iterator[None]:
-    """Give the processes that are started meanwhile one folder to count into."""
+    """Create the metrics folder that the processes started in this block share."""
     folder = tempfile.mkdtemp(prefix="ragweave-metrics-")
     os.environ[_FOLDER] = folder
     try:
@@ -54,9 +54,10 @@ def of_several() -> Iterator[None]:
 
 
 def registry() -> CollectorRegistry:
-    """Return what is shown: the counts of this process or of all workers, and what the libraries hold."""
+    """Return the metrics of this process or of all workers, and the sizes of the libraries."""
     shown = CollectorRegistry()
-    if folder := os.environ.get(_FOLDER):
+    folder = os.environ.get(_FOLDER)
+    if folder:
         for file in Path(folder).glob("gauge_live*.db"):
             pid = int(file.stem.rpartition("_")[2])
             if not _lives(pid):  # a worker that was killed leaves its gauges behind
@@ -73,14 +74,14 @@ def _lives(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is another user's
+    except OSError:  # the process belongs to another user
         return True
     return True
 
 
 @router.get("/metrics")
 def metrics(caller: CallerNow) -> Response:
-    """Tell what this server counts, for Prometheus; takes a key for all libraries, of any role."""
+    """Return the metrics for Prometheus; takes a key for all libraries, of any role."""
     if caller.libraries is not None:
         raise Refused(
             403, "this key is bound to its libraries", "use a key that was made for all libraries"

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible door: each graph is a model, an answer is a message whose citations open."""
+"""Serve the OpenAI-compatible API: each graph is a model, each answer a message with linked citations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ async def models(caller: CallerNow) -> dict[str, Any]:
     """List the models: each graph, and each graph over each further library as `graph@library`."""
     names = list(graphs.GRAPHS)
     usual = run_settings().library
-    names += [f"{run_settings().graph}@{row.name}" for row in await visible(caller) if row.name != usual]
+    for row in await visible(caller):
+        if row.name != usual:
+            names.append(f"{run_settings().graph}@{row.name}")
     return {"object": "list", "data": [_model(name) for name in names]}
 
 
@@ -62,39 +64,42 @@ async def reply(
     chat: ChatRequest,
     write: type[ChatCompletionWriter],
 ) -> Response:
-    """Answer the last message in the form that `write` gives it, whole or streamed."""
+    """Answer the last message in the form of the writer `write`, whole or streamed."""
     check(chat)
-    graph, library = await resolve(
-        caller, chat.model, library_named_in(chat.ragweave.library, chat.ragweave.context)
-    )
-    if (done := chore(chat.messages)) is not None:
-        events = plain(done)
+    own = chat.ragweave
+    graph, library = await resolve(caller, chat.model, library_named_in(own.library, own.context))
+    ready = chore(chat.messages)
+    if ready is not None:
+        events = plain(ready)
     else:
-        context = context_of(chat.ragweave.context, library)
-        named, sender = has_writer_model(context), Sender(caller.id, context.web == "auto")
-        said = await conversation(chat.messages, app_state.pictures, chat.files, named, sender)
-        run = answering(app_state.slots, library, said.messages, graph, chat.ragweave.context, said.files)
+        context = context_of(own.context, library)
+        sender = Sender(caller.id, context.web == "auto")
+        said = await conversation(
+            chat.messages, app_state.pictures, chat.files, has_writer_model(context), sender
+        )
+        run = answering(app_state.slots, library, said.messages, graph, own.context, said.files)
         events = noted(run, said.notes)
     writer = write(chat, app_state.address(request))
     if chat.stream:
-        # Waited for here, so that what cannot be asked is refused with a status and not within a stream.
+        # Wait for the first delta here, so that a refused question gets an HTTP status of its own.
         deltas = writer.deltas(events)
         return EventSourceResponse(writer.stream(await anext(deltas), deltas), sep="\n", ping=15)
     return JSONResponse(await unless_left(request, writer.whole(events)))
 
 
 async def plain(text: str) -> Events:
-    """Yield a text that is no answer of a run."""
+    """Yield the events of a text that was not produced by a run."""
     yield {"type": "plain", "text": text}
     empty = dict.fromkeys(("sentences", "citations", "notes", "usage"), ())
     yield {"type": "answer", "answer": {**empty, "text": text, "abstained": False}}
 
 
 async def resolve(caller: Caller, name: str, library: str | None) -> tuple[str, LibraryRow]:
-    """Return the graph and the library that a model name means.
+    """Return the graph and the library that a model name selects.
 
     Raises:
-        Refused: `library` is another one than the name says.
+        NotFound: there is no such model or library.
+        Refused: `library` differs from the library in the name.
     """
     graph, at, named = name.partition("@")
     if graph not in graphs.GRAPHS:
@@ -110,7 +115,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 class ChatCompletionWriter:
-    """Writes the events of one run in the standard's form; `base` is the address of this server, for links."""
+    """Write the events of one run as a chat completion; `base` is this server's address, for links."""
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         self._request, self._base = request, base
@@ -122,7 +127,7 @@ class ChatCompletionWriter:
         self.answer: dict[str, Any] = {}
 
     async def deltas(self, events: Events) -> Events:
-        """Yield what each event adds to the message, the role at the first of them."""
+        """Yield what each event adds to the message, after a first delta with the role."""
         begun = False
         async with aclosing(events):
             async for event in events:
@@ -138,9 +143,10 @@ class ChatCompletionWriter:
                     yield {"content": event["text"]}
                 elif event["type"] == "answer":
                     self.answer = event["answer"]
-                elif step := self._step(event):
-                    yield {"reasoning_content": step}
-        if rest := self._close():
+                elif event["type"] == "step" and self._request.ragweave.steps:
+                    yield {"reasoning_content": _step(event)}
+        rest = self._close()
+        if rest:
             yield {"content": rest}
 
     async def whole(self, events: Events) -> dict[str, Any]:
@@ -148,7 +154,10 @@ class ChatCompletionWriter:
         message: dict[str, Any] = {"content": "", "refusal": None}
         async for delta in self.deltas(events):
             for member, more in delta.items():
-                message[member] = message[member] + more if member in message else more
+                if member in message:
+                    message[member] += more
+                else:
+                    message[member] = more
         message["annotations"] = self.annotations()
         message["ragweave_marks"] = self.all_marks()
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
@@ -164,82 +173,99 @@ class ChatCompletionWriter:
         except RagweaveError as error:
             yield ServerSentEvent(json.dumps(openai_error(error)), sep="\n")
             return
-        annotations = self.annotations()
-        told = {"annotations": annotations, "ragweave_marks": self.all_marks()}
-        yield self._chunk({name: rows for name, rows in told.items() if rows}, finish="stop")
+        last: dict[str, Any] = {}
+        annotations, marks = self.annotations(), self.all_marks()
+        if annotations:
+            last["annotations"] = annotations
+        if marks:
+            last["ragweave_marks"] = marks
+        yield self._chunk(last, finish="stop")
         if self._request.stream_options and self._request.stream_options.include_usage:
             frame = self._frame("chat.completion.chunk", choices=[], usage=usage_of(self.answer))
             yield ServerSentEvent(json.dumps(frame), sep="\n")
         yield ServerSentEvent("[DONE]", sep="\n")
 
-    def _step(self, event: Mapping[str, Any]) -> str:
-        """Return a step in words, which clients show as the thinking before the answer."""
-        if not self._request.ragweave.steps or event["type"] != "step":
-            return ""
-        return f"{event['title']}: {event['summary']}\n" if event.get("summary") else f"{event['title']}\n"
-
     def _sentence(self, event: Mapping[str, Any]) -> str:
         """Append a sentence with links to its sources, and return what was appended."""
-        begin, sign = len(self._text), event["sign"]
-        self._texts[event["n"]] = event["text"]
-        self._cited |= {c["n"]: c for c in event["citations"]}
+        begin, sign, text = len(self._text), event["sign"], event["text"]
+        self._texts[event["n"]] = text
+        self._cite(event["citations"])
         if event["support"] == "quoted":
             return self._quote(event)
-        text = (
-            event["text"]
-            if sign.startswith("```")
-            else " | ".join(map(in_markdown, event["text"].split(" | ")))
-        )
-        marks = self._links(event)
-        said = " ".join(filter(None, (*marks, mark(event["support"]))))
-        self._text += set_out(sign, self._sign if self._text else None, text, said)
+        if not sign.startswith("```"):  # code is written as it is
+            text = " | ".join(map(in_markdown, text.split(" | ")))
+        links = self._links(event)
+        end = " ".join(filter(None, (*links, mark(event["support"]))))
+        self._text += set_out(sign, self._sign if self._text else None, text, end)
         self._sign = sign
-        self._place(event, marks, self._text.rindex(said))
+        self._place(event, links, self._text.rindex(end))
         return self._text[begin:]
 
     def _mark(self, event: Mapping[str, Any]) -> str:
-        """Append what the check says against a sentence that is written already, and return what was appended."""
+        """Append the objection of the check to an earlier sentence, and return what was appended."""
         begin = len(self._text)
-        self._cited |= {c["n"]: c for c in event["citations"]}
-        said = mark(event["support"], in_markdown(event["says"]), event["against"])
-        if said and event["support"] not in SIGNS:
+        self._cite(event["citations"])
+        objection = mark(event["support"], in_markdown(event["says"]), event["against"])
+        if objection and event["support"] not in SIGNS:
             links = self._links(event)
-            text = f"“{in_markdown(self._texts.get(event['n'], ''))}”"
-            self._text += f"\n\n{' '.join([text, *links, said])}"
+            sentence = f"“{in_markdown(self._texts.get(event['n'], ''))}”"
+            self._text += f"\n\n{' '.join([sentence, *links, objection])}"
             self._place(event, links, begin)
-        if self._text[begin:]:
-            self._sign = "```"  # what follows begins a paragraph
+            self._sign = "```"  # the next sentence begins a paragraph
         return self._text[begin:]
 
-    def _links(self, event: Mapping[str, Any]) -> list[str]:
-        opens = [(c["n"], self._link(c)) for c in event["citations"]]
-        return [f"[[{n}]]({url})" if url else f"[{n}]" for n, url in opens]
+    def _cite(self, citations: Sequence[dict[str, Any]]) -> None:
+        """Record citations by number."""
+        for citation in citations:
+            self._cited[citation["n"]] = citation
 
-    def _place(self, event: Mapping[str, Any], marks: Sequence[str], at: int) -> None:
-        for citation, shown in zip(event["citations"], marks, strict=True):
-            at = self._text.index(shown, at)
-            self._marks.append((citation["n"], at, at + len(shown)))
+    def _links(self, event: Mapping[str, Any]) -> list[str]:
+        """Return the citations of a sentence as linked numbers."""
+        return [self._number(citation) for citation in event["citations"]]
+
+    def _number(self, citation: Mapping[str, Any]) -> str:
+        url = self._link(citation)
+        return f"[[{citation['n']}]]({url})" if url else f"[{citation['n']}]"
+
+    def _place(self, event: Mapping[str, Any], links: Sequence[str], at: int) -> None:
+        """Record the places of linked numbers in the text, which begin at or after `at`."""
+        for citation, link in zip(event["citations"], links, strict=True):
+            at = self._text.index(link, at)
+            self._marks.append((citation["n"], at, at + len(link)))
 
     def _marked(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        numbers = [c["n"] for c in event["citations"]]
-        text = self._texts.get(event["n"], "")
-        said = {key: event[key] for key in ("support", "says", "against")}
-        return {"n": event["n"], "text": text, **said, "citations": numbers}
+        """Return the mark of one sentence as clients receive it."""
+        return {
+            "n": event["n"],
+            "text": self._texts.get(event["n"], ""),
+            "support": event["support"],
+            "says": event["says"],
+            "against": event["against"],
+            "citations": [citation["n"] for citation in event["citations"]],
+        }
 
     def all_marks(self) -> list[dict[str, Any]]:
-        """Return the marks of all sentences of the answer."""
-        members = ("text", "support", "says", "against", "citations")
-        rows = enumerate(self.answer.get("sentences", []), 1)
-        return [{"n": n, **{name: s[name] for name in members}} for n, s in rows if s["support"] != "quoted"]
+        """Return the marks of all sentences of the answer but quotes."""
+        marks = []
+        for n, sentence in enumerate(self.answer.get("sentences", []), 1):
+            if sentence["support"] == "quoted":
+                continue
+            row: dict[str, Any] = {"n": n}
+            for name in ("text", "support", "says", "against", "citations"):
+                row[name] = sentence[name]
+            marks.append(row)
+        return marks
 
     def _quote(self, event: Mapping[str, Any]) -> str:
         """Append a quote below the linked title of its source, and return what was appended."""
         begin, cited = len(self._text), event["citations"][0]
         title, url = in_block(in_markdown(cited["title"])), self._link(cited)
-        mark = f"[[{cited['n']}]]({url})" if url else f"[{cited['n']}]"
-        self._text += "\n\n" * bool(self._text) + (f"[{title}]({url}) " if url else f"{title} ")
-        self._marks.append((cited["n"], len(self._text), len(self._text) + len(mark)))
-        self._text += f"{mark}\n\n{as_markdown(event['text'], event.get('marked') or ())}"
+        number = self._number(cited)
+        if self._text:
+            self._text += "\n\n"
+        self._text += f"[{title}]({url}) " if url else f"{title} "
+        self._marks.append((cited["n"], len(self._text), len(self._text) + len(number)))
+        self._text += f"{number}\n\n{as_markdown(event['text'], event.get('marked') or ())}"
         self._sign = event["sign"]
         return self._text[begin:]
 
@@ -248,30 +274,42 @@ class ChatCompletionWriter:
         begin, answer = len(self._text), self.answer
         if not self._text:
             self._text += in_markdown(answer["text"])
-        lines = []
-        # A number that stands in the text keeps its source, also where a mark has moved the sentence to
-        # another one.
-        rows = self._cited | {c["n"]: c for c in answer["citations"]}
-        for citation in (rows[n] for n in sorted(rows)):
-            title, where = in_markdown(citation["title"]), self._link(citation)
-            page = f", page {citation['locator']['page']}" if "page" in citation["locator"] else ""
-            lines.append(f"{citation['n']}. " + (f"[{title}{page}]({where})" if where else title + page))
-        heading = "Closest found:" if answer["abstained"] else "Sources:"
-        parts = ["\n".join([heading, "", *lines])] if lines else []
-        if said := counted_marks(s["support"] for s in answer["sentences"]):
-            parts.insert(0, f"✓ {said}" if any(s["support"] in SIGNS for s in answer["sentences"]) else said)
-        parts += [f"Note: {in_markdown(note)}" for note in answer["notes"]]
+        parts = []
+        supports = [sentence["support"] for sentence in answer["sentences"]]
+        counts = counted_marks(supports)
+        if counts:
+            parts.append(counts if SIGNS.keys().isdisjoint(supports) else f"✓ {counts}")
+        lines = self._source_lines()
+        if lines:
+            heading = "Closest found:" if answer["abstained"] else "Sources:"
+            parts.append("\n".join([heading, "", *lines]))
+        for note in answer["notes"]:
+            parts.append(f"Note: {in_markdown(note)}")
         if parts:
             self._text += SOURCES + "\n\n".join(parts)
         return self._text[begin:]
 
+    def _source_lines(self) -> list[str]:
+        """Return a numbered line for each cited source."""
+        # A number in the text keeps its source, even if the check has moved the sentence to another source.
+        self._cite(self.answer["citations"])
+        lines = []
+        for n, citation in sorted(self._cited.items()):
+            text, url = in_markdown(citation["title"]), self._link(citation)
+            if "page" in citation["locator"]:
+                text += f", page {citation['locator']['page']}"
+            lines.append(f"{n}. [{text}]({url})" if url else f"{n}. {text}")
+        return lines
+
     def annotations(self) -> list[dict[str, Any]]:
-        """Return what was cited, with its place in the text and its address."""
-        cited = self._cited | {c["n"]: c for c in self.answer["citations"]}
+        """Return each citation with its place in the text and its address."""
+        self._cite(self.answer["citations"])
         found = []
         for n, start, end in self._marks:
-            if (c := cited.get(n)) and (url := self._link(c)):
-                place = {"start_index": start, "end_index": end, "url": url, "title": c["title"]}
+            cited = self._cited.get(n)
+            url = self._link(cited) if cited else ""
+            if cited and url:
+                place = {"start_index": start, "end_index": end, "url": url, "title": cited["title"]}
                 found.append({"type": "url_citation", "url_citation": place})
         return found
 
@@ -290,8 +328,16 @@ class ChatCompletionWriter:
         return {**head, **members}
 
 
+def _step(event: Mapping[str, Any]) -> str:
+    """Return a step as a line, which clients show as the reasoning before the answer."""
+    summary = event.get("summary")
+    return f"{event['title']}: {summary}\n" if summary else f"{event['title']}\n"
+
+
 def usage_of(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the tokens that chat models took; without one there are none."""
-    read = sum(row["input_tokens"] for row in answer["usage"])
-    written = sum(row["output_tokens"] for row in answer["usage"])
+    """Return the tokens that chat models read and wrote; 0 without a chat model."""
+    read = written = 0
+    for row in answer["usage"]:
+        read += row["input_tokens"]
+        written += row["output_tokens"]
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}

@@ -1,4 +1,4 @@
-"""Errors over HTTP: one JSON problem (RFC 9457) that says what happened and what to do about it."""
+"""Turn errors into JSON problems (RFC 9457) that say what happened and what to do about it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 class Refused(RagweaveError):
-    """A request that is not answered, with the status that says so.
+    """A request that is refused with an HTTP status.
 
-    `code` names the kind of error, default: that of the status; `after` are seconds after which to try again.
+    `code` names the kind of error; by default it follows from the status. `after` is the number of seconds
+    after which to try again.
     """
 
     def __init__(self, status: int, what: str, remedy: str, code: str = "", after: int = 0) -> None:
@@ -31,11 +32,11 @@ class Refused(RagweaveError):
 
 
 class Left(Exception):
-    """The client went away before its answer was there."""
+    """The client disconnected before its answer was ready."""
 
 
 class NotFound(Refused):
-    """There is no such thing, or it belongs to somebody else; both read the same."""
+    """The object does not exist, or belongs to another caller; both read the same."""
 
     def __init__(self, what: str, remedy: str, code: str = "") -> None:
         super().__init__(404, what, remedy, code)
@@ -50,7 +51,7 @@ _OPENAI = {
     403: ("permission_error", ""),
     429: ("rate_limit_error", "rate_limit_exceeded"),
 }
-"""Type and code of clients of the OpenAI API, by status."""
+"""Type and code of an error in the OpenAI API, by status."""
 _HTTP = {
     400: ("the body cannot be read", "send one JSON object in UTF-8, or a form with the files"),
     404: ("there is nothing at this address", "see docs/api.md for what there is"),
@@ -60,18 +61,18 @@ _HTTP = {
 
 
 def foreseen(error: Exception) -> RagweaveError:
-    """Give every error a sentence; an unforeseen one gives nothing of itself away."""
+    """Return an error with a message for the client; an unexpected one reveals no details."""
     if isinstance(error, RagweaveError):
         return error
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
-        if isinstance(first, str) or first["type"] == "json_invalid":  # LangServe says it in words
+        if isinstance(first, str) or first["type"] == "json_invalid":  # LangServe raises a string
             return InputError("the body is not valid JSON", "send one JSON object").named(
                 "body_not_valid_json"
             )
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
-        if str(error.detail).startswith("Too many files"):  # the form is read by Starlette
+        if str(error.detail).startswith("Too many files"):  # raised by Starlette's form parser
             return InputError("more than 1,000 files came in one upload", "send them in parts").named(
                 "more_than_files_came"
             )
@@ -83,26 +84,28 @@ def foreseen(error: Exception) -> RagweaveError:
 
 
 def invalid(location: Sequence[int | str], message: str) -> Refused:
-    """Return the error of one member of a request that cannot be used."""
+    """Return the error of an invalid member of a request."""
     kind, *inside = location or ("body",)
-    name = ".".join(str(part) for part in (inside if kind in ("body", "query", "path") else location))
+    member = inside if kind in ("body", "query", "path") else location
+    name = ".".join(map(str, member))
     message = message.removeprefix("Value error, ")
     if message == "Field required" and name:
         return Refused(422, f"{name} is missing", f"send a value for {name}; docs/api.md has the form").named(
             "value_missing", name=name
         )
-    return Refused(422, f"{name or 'the body'}: {message[:1].lower() + message[1:]}"[:500], "see docs/api.md")
+    sentence = message[:1].lower() + message[1:]
+    return Refused(422, f"{name or 'the body'}: {sentence}"[:500], "see docs/api.md")
 
 
 def too_deep() -> InputError:
-    """Return the error of a body of too many lists and objects within each other."""
+    """Return the error of a body with too many nested lists and objects."""
     return InputError(
         "the body is nested too deeply", "send fewer lists and objects within each other"
     ).named("body_nested_too_deeply")
 
 
 def problem(error: Exception, failed: str = "") -> dict[str, Any]:
-    """Return an error as the members of a problem; the log is told what `failed` where nobody foresaw it."""
+    """Return an error as the members of a problem; with `failed`, log an unexpected one."""
     found = foreseen(error)
     if failed and found.code == "unexpected":
         logger.error("%s failed", failed, exc_info=error)
@@ -119,7 +122,7 @@ def problem(error: Exception, failed: str = "") -> dict[str, Any]:
 
 
 def openai_error(error: Exception) -> dict[str, Any]:
-    """Return an error in the form that clients of the OpenAI API know."""
+    """Return an error in the form of the OpenAI API."""
     found = problem(error)
     usual = "server_error" if found["status"] >= 500 else "invalid_request_error"
     kind, code = _OPENAI.get(found["status"], (usual, ""))
@@ -127,7 +130,7 @@ def openai_error(error: Exception) -> dict[str, Any]:
 
 
 def response(error: Exception, request_id: str, path: str = "") -> JSONResponse:
-    """Return an error that ended a request as an HTTP answer; under /v1 in the form of the OpenAI API."""
+    """Return the HTTP response for an error; under /v1 in the form of the OpenAI API."""
     body = problem(error, f"request {request_id}")
     ERRORS.labels(body["code"]).inc()
     status, headers = body["status"], {}
@@ -136,7 +139,7 @@ def response(error: Exception, request_id: str, path: str = "") -> JSONResponse:
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if status == 408:
-        headers["Connection"] = "close"  # what is still to come of the body is not waited for
+        headers["Connection"] = "close"  # do not wait for the rest of the body
     if path.startswith("/v1/"):
         return JSONResponse(openai_error(error), status_code=status, headers=headers)
     if request_id:
@@ -148,23 +151,27 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 def _takes(request: Request, method: str) -> bool:
-    """Whether a route of the app takes a method at the address of a request."""
-    return any(r.matches({**request.scope, "method": method})[0] is Match.FULL for r in request.app.routes)
+    """Return whether the app has a route for a method at the address of a request."""
+    scope = {**request.scope, "method": method}
+    for route in request.app.routes:
+        match, _ = route.matches(scope)
+        if match is Match.FULL:
+            return True
+    return False
 
 
 def install(app: FastAPI) -> None:
-    """Answer every error of an app with a problem."""
+    """Register handlers that turn each error of an app into a problem."""
 
     async def answer(request: Request, error: Exception) -> Response:
         if isinstance(error, Left):
             return Response(status_code=499)
-        told = response(error, str(getattr(request.state, "request_id", "")), request.url.path)
-        if told.status_code == 405:
-            taken = [m for m in _METHODS if _takes(request, m)]
-            told.headers["Allow"] = ", ".join(
-                taken or _METHODS[:2]
-            )  # no route leads to the files of the page
-        return told
+        answered = response(error, str(getattr(request.state, "request_id", "")), request.url.path)
+        if answered.status_code == 405:
+            allowed = [method for method in _METHODS if _takes(request, method)]
+            # The static files of the page have no route.
+            answered.headers["Allow"] = ", ".join(allowed or _METHODS[:2])
+        return answered
 
     for kind in (Left, RagweaveError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, answer)

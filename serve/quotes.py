@@ -1,4 +1,4 @@
-"""Where a quote stands, in a reader's words."""
+"""Describe the place of a quote for readers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from ragweave.models.text import clock
 
 
 def where(place: Mapping[str, Any]) -> str:
-    """Say where in its file something stands."""
+    """Return the place of a quote in its file: seconds, page, heading or line."""
     if "start" in place:
         seconds = f"{clock(place['start'])}–{clock(place.get('end', place['start']))}"
         return f"{seconds} {HEARD}" if place.get("doubtful") else seconds
     if "page" in place:
         return f"page {place['page']}"
-    return " › ".join(place.get("heading") or ()) or (f"line {place['line']}" if place.get("line") else "")
+    heading = " › ".join(place.get("heading") or ())
+    if heading:
+        return heading
+    return f"line {place['line']}" if place.get("line") else ""

@@ -1,7 +1,7 @@
-"""This server, or worker of one, among those that share its tables: which of the others have ended.
+"""Detect which of the servers and workers that share tables have ended.
 
-Each holds a lock by its id: of the database, which lets go of it when its connection ends, or of the home,
-which the operating system lets go of when its process ends.
+Each one holds a lock named by its id. A database releases the lock when the connection ends; in the home
+folder, the operating system releases it when the process ends.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, postgres
 
 SERVER = "server"
-"""What the name of its lock begins with."""
+"""Prefix of the lock name of a server."""
 
 
 class Replica:
-    """One server; its methods block, and are called from one thread at a time."""
+    """One server. The methods block; call them from one thread at a time."""
 
     def __init__(self) -> None:
         self.id = secrets.token_hex(8)
@@ -28,7 +28,7 @@ class Replica:
         self._missed: set[str] = set()
 
     def beat(self) -> None:
-        """Take the lock, also anew where it was lost with its connection."""
+        """Take the lock, again if it was lost with its connection."""
         if not self._held(self.id):
             self._lock.close()
             name = f"{SERVER} {self.id}"
@@ -37,16 +37,20 @@ class Replica:
             self._lock.enter_context(lock)
 
     def ended(self, others: set[str]) -> set[str]:
-        """Return which of other servers have ended.
+        """Return which of the other servers have ended.
 
-        Of those of a database one counts as such that was missed twice: after its restart they need a moment.
+        With a database, a server counts as ended if its lock is missing in two calls in a row, because
+        servers need a moment to reconnect after a restart of the database.
         """
-        missed = {id for id in others if not self._held(id)}
-        gone, self._missed = missed & self._missed if self._server else missed, missed
-        return gone
+        missed = set()
+        for id in others:
+            if not self._held(id):
+                missed.add(id)
+        missed_before, self._missed = self._missed, missed
+        return missed & missed_before if self._server else missed
 
     def close(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         self._lock.close()
 
     def _held(self, id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Asking: conversations, runs and their events, search, and what can be set for a run."""
+"""Serve conversations, runs with their events, search, and the settings of a run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from importlib import import_module
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Request, Response
-from langchain_core.messages import AIMessage, HumanMessage
-from pydantic import Field, StrictBool, model_validator
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from ragweave.components.attachments import MOST
 from ragweave.components.context import Context
 from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.beside import FileBeside
@@ -30,8 +28,9 @@ from ragweave.serve.access import (
     usual_for,
     visible,
 )
-from ragweave.serve.app_state import AppState, AppStateNow, Body
-from ragweave.serve.attached import MOST_FILES, Sender, SentFile
+from ragweave.serve.app_state import AppState, AppStateNow
+from ragweave.serve.ask_bodies import LARGEST, Change, Consent, NewThread, QueryBody, QuestionBody
+from ragweave.serve.attached import Sender, SentFile
 from ragweave.serve.direct import context_of, files_of, library_named_in, messages_of, pictures_of
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
@@ -42,79 +41,29 @@ from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thr
 router = APIRouter(prefix="/api")
 plain = APIRouter()
 
-_MOST = 2**31 - 1
-"""The largest number that a column of either database holds."""
-Ordinal = Annotated[int, Path(ge=1, le=_MOST)]
+Ordinal = Annotated[int, Path(ge=1, le=LARGEST)]
 """The number of a turn or of a picture in the path, from 1."""
-
-
-class QuestionBody(Body):
-    """A question to a library; or messages, as the graphs take them, the last of them the question."""
-
-    question: str = ""
-    messages: list[Any] = Field(default_factory=list, max_length=10_000)
-    library: str | None = Field(None, max_length=200)
-    thread: str | None = Field(None, max_length=200)
-    graph: str | None = Field(None, max_length=100)
-    context: dict[str, Any] = Field(default_factory=dict)
-    pictures: list[str] = Field(default_factory=list, max_length=MOST)
-    files: list[str] = Field(default_factory=list, max_length=MOST_FILES)
-    replaces: int | None = Field(None, ge=1, le=_MOST)
-    seen: str = Field("", max_length=200)
-
-    @model_validator(mode="after")
-    def _either(self) -> QuestionBody:
-        if self.messages if self.question else not self.model_fields_set & {"question", "messages"}:
-            raise ValueError("send a question or messages, one of them")
-        if self.replaces and not self.thread:
-            raise ValueError("what is replaced is a turn of a thread: name it")
-        return self
-
-
-class QueryBody(Body):
-    """What to look for."""
-
-    query: str
-    library: str | None = Field(None, max_length=200)
-    context: dict[str, Any] = Field(default_factory=dict)
-
-
-class Consent(Body):
-    """The answer to a question for consent."""
-
-    consent: StrictBool
-
-
-class NewThread(Body):
-    """A conversation to begin."""
-
-    library: str | None = Field(None, max_length=200)
-    title: str = Field("", max_length=200)
-
-
-class Change(Body):
-    """What is to be changed of a conversation."""
-
-    title: str | None = Field(None, min_length=1, max_length=200)
-    pinned: StrictBool | None = None
 
 
 @router.get("/graphs")
 def list_graphs() -> dict[str, Any]:
-    """List the graphs that can be asked."""
+    """List the graphs that answer questions."""
     return {"graphs": _graphs(), "default": run_settings().graph}
 
 
 @lru_cache(maxsize=1)
 def _graphs() -> list[dict[str, Any]]:
-    # The sentence that opens a graph's module says what it does.
-    modules = {name: import_module(module) for name, module in graphs.GRAPHS.items()}
-    return [{"name": n, "description": (m.__doc__ or "").strip().split("\n")[0]} for n, m in modules.items()]
+    """Return each graph with the first line of its module's docstring as description."""
+    rows = []
+    for name, module in graphs.GRAPHS.items():
+        text = import_module(module).__doc__ or ""
+        rows.append({"name": name, "description": text.strip().split("\n")[0]})
+    return rows
 
 
 @router.get("/context")
 async def context_form(caller: CallerNow) -> dict[str, Any]:
-    """Return the knobs of a run as a JSON schema, and their defaults here."""
+    """Return the settings of a run as a JSON schema, with the defaults of this server."""
     defaults = Context(**run_settings().defaults)
     schema = Context.model_json_schema()
     others = model_settings().writers[1:]
@@ -131,16 +80,21 @@ async def context_form(caller: CallerNow) -> dict[str, Any]:
 async def list_threads(
     caller: CallerNow, app_state: AppStateNow, library: str | None = None, q: str = ""
 ) -> dict[str, Any]:
-    """List the caller's conversations, the last used first; with `q`, those alone that hold these words."""
+    """List the caller's conversations, last used first; `q` filters by words."""
     rows = {row.id: row for row in await visible(caller)}
-    only = (await library_named(caller, library)).id if library is not None else None
-    found = await asyncio.to_thread(app_state.store.threads, caller.id, only, q[:500])
-    return {"threads": [_thread(t, rows[t.library]) for t in found if t.library in rows]}
+    only = None
+    if library is not None:
+        only = (await library_named(caller, library)).id
+    threads = []
+    for thread in await asyncio.to_thread(app_state.store.threads, caller.id, only, q[:500]):
+        if thread.library in rows:
+            threads.append(_thread(thread, rows[thread.library]))
+    return {"threads": threads}
 
 
 @router.post("/threads", status_code=201)
 async def create_thread(caller: CallerNow, app_state: AppStateNow, body: NewThread) -> dict[str, Any]:
-    """Begin a conversation with a library."""
+    """Create a conversation with a library."""
     row = await library_for(caller, body.library)
     thread = new_thread(caller, row, body.title)
     await asyncio.to_thread(_add, app_state, thread)
@@ -155,7 +109,11 @@ def _add(app_state: AppState, thread: ConversationThread) -> None:
 async def find_thread(
     caller: CallerNow, app_state: AppStateNow, id: str
 ) -> tuple[ConversationThread, LibraryRow]:
-    """Return a conversation of a caller with its library, or raise NotFound."""
+    """Return a conversation of the caller and its library.
+
+    Raises:
+        NotFound: there is none, or the caller may not see it.
+    """
     thread = await asyncio.to_thread(app_state.store.thread, caller.id, id)
     if thread is None or not caller.sees(thread.library):
         raise NotFound(
@@ -165,12 +123,12 @@ async def find_thread(
 
 
 ThreadOfId = Annotated[tuple[ConversationThread, LibraryRow], Depends(find_thread)]
-"""The conversation whose id stands in the path as `id`, and its library."""
+"""The conversation whose id is `id` in the path, and its library."""
 
 
 @router.get("/threads/{id}")
 def read_thread(app_state: AppStateNow, found: ThreadOfId) -> dict[str, Any]:
-    """Return a conversation with all its turns and the files that are asked with it."""
+    """Return a conversation with all its turns and its files."""
     thread = found[0]
     kept = app_state.kept.all(thread.owner, thread.id)
     files = [{"id": file.id, "name": file.name, "size": file.size} for file in kept]
@@ -183,7 +141,7 @@ def read_thread(app_state: AppStateNow, found: ThreadOfId) -> dict[str, Any]:
 
 @router.get("/threads/{id}/turns/{turn}/pictures/{n}")
 def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Ordinal) -> Response:
-    """Send the copy of a picture that came with a question."""
+    """Return the stored copy of a picture that was sent with a question."""
     jpeg = app_state.store.picture(found[0].id, turn, n)
     if jpeg is None:
         raise NotFound(
@@ -194,14 +152,14 @@ def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Or
 
 @router.patch("/threads/{id}")
 def change_thread(app_state: AppStateNow, found: ThreadOfId, body: Change) -> dict[str, Any]:
-    """Give a conversation another title, or pin it to the head of its list."""
+    """Rename a conversation, or pin it to the top of its list."""
     app_state.store.set_thread(found[0].id, body.title, body.pinned)
     return {**_thread(*found), **body.model_dump(exclude_none=True)}
 
 
 @router.delete("/threads/{id}", status_code=204)
 async def delete_thread(app_state: AppStateNow, found: ThreadOfId) -> None:
-    """Delete a conversation with everything that was said in it."""
+    """Delete a conversation with all its turns."""
     await forget_threads(app_state, [found[0].id])
 
 
@@ -209,44 +167,28 @@ async def delete_thread(app_state: AppStateNow, found: ThreadOfId) -> None:
 async def ask(
     caller: CallerNow, app_state: AppStateNow, request: Request, body: QuestionBody
 ) -> dict[str, Any] | Response:
-    """Begin to answer a question; without the id of a conversation a new one begins, with the messages before it.
+    """Start a run that answers a question, in a given conversation or a new one.
 
-    `files` are ids of `/v1/files`: they are asked with the library as long as the conversation is kept.
-    A request that accepts `text/event-stream` is answered with the events of the run.
+    A new conversation begins with the messages before the question. `files` are ids of `/v1/files`; they are
+    searched with the library for as long as the conversation exists. A request that accepts
+    `text/event-stream` receives the events of the run.
     """
     *earlier, last = messages_of(body.messages or [("user", body.question)])
     check_question(last.text)
-    if body.thread is not None:
-        thread, row = await find_thread(caller, app_state, body.thread)
-        if body.library is not None and body.library != row.name:
-            raise Refused(
-                409, f"this conversation is with the library {row.name!r}", "begin another one"
-            ).named("conversation_with_library", name=row.name)
-    else:
-        row = await library_for(caller, library_named_in(body.library, body.context))
-        thread = new_thread(caller, row)
+    thread, row = await _thread_for(caller, app_state, body)
     context = context_of(body.context, row)
     pictures = await app_state.pictures.read(body.pictures or pictures_of(last))
-    sent = [*(SentFile(id, kept=id) for id in body.files), *files_of([*earlier, last])]
+    sent = [SentFile(id, kept=id) for id in body.files]
+    sent += files_of([*earlier, last])
     if sent:
         context = context.with_files(await _read(app_state, caller, thread, sent, context.web == "auto"))
     graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
-    # What was said in a conversation that is named, the server knows itself.
-    said = earlier if new else []
     if replaces:
-        turns = await asyncio.to_thread(app_state.store.turns, thread.id)
-        if body.seen and [turn.run for turn in turns[-1:]] != [body.seen]:
-            raise GoneOn
-        if replaces not in [turn.n for turn in turns]:  # before a question that waits for consent is dropped
-            raise NoSuchTurn
-        said = [
-            message
-            for turn in turns
-            if turn.n < replaces and turn.answer
-            for message in (HumanMessage(turn.question), AIMessage(turn.answer["text"]))
-        ]
+        earlier = await asyncio.to_thread(_messages_before, app_state, thread, replaces, body.seen)
+    elif not new:
+        earlier = []  # the server has stored the turns of this conversation
     run = await app_state.runs.start(
-        caller, last.text, thread, row, graph, context, pictures, said, new, replaces, body.seen
+        caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen
     )
     await asyncio.to_thread(_keep_files, app_state, caller, thread, sent)
     if request.headers.get("accept", "").startswith("text/event-stream"):
@@ -256,22 +198,64 @@ async def ask(
     return {"run": run.id, "thread": thread.id, "turn": run.turn}
 
 
+async def _thread_for(
+    caller: Caller, app_state: AppState, body: QuestionBody
+) -> tuple[ConversationThread, LibraryRow]:
+    """Return the conversation of a question, stored or new, and its library."""
+    if body.thread is None:
+        row = await library_for(caller, library_named_in(body.library, body.context))
+        return new_thread(caller, row), row
+    thread, row = await find_thread(caller, app_state, body.thread)
+    if body.library is not None and body.library != row.name:
+        raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one").named(
+            "conversation_with_library", name=row.name
+        )
+    return thread, row
+
+
+def _messages_before(
+    app_state: AppState, thread: ConversationThread, replaces: int, seen: str
+) -> list[AnyMessage]:
+    """Return the messages before turn `replaces`; `seen` is the last run that the client knows.
+
+    Raises:
+        GoneOn: the conversation has further turns that the client does not know.
+        NoSuchTurn: the turn does not exist.
+    """
+    turns = app_state.store.turns(thread.id)
+    last_run = turns[-1].run if turns else None
+    if seen and last_run != seen:
+        raise GoneOn
+    # Check this here, before the run drops a question that waits for consent.
+    if replaces not in [turn.n for turn in turns]:
+        raise NoSuchTurn
+    messages: list[AnyMessage] = []
+    for turn in turns:
+        if turn.n < replaces and turn.answer:
+            messages += [HumanMessage(turn.question), AIMessage(turn.answer["text"])]
+    return messages
+
+
 async def _read(
     app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile], web: bool
 ) -> list[FileBeside]:
-    """Return the files of a conversation with those of its new question, or raise why one cannot be read."""
-    desk = app_state.pictures.files
-    found = await desk.of_thread(caller.id, thread.id)
+    """Return the files of a conversation and of its new question; `sent` receives their content.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    reader = app_state.pictures.files
+    found = await reader.of_thread(caller.id, thread.id)
     for n, file in enumerate(sent):
-        sent[n] = replace(await desk.content(file, Sender(caller.id, web)), kept=file.kept)
-        found.append(await desk.one(sent[n]))
+        sent[n] = replace(await reader.content(file, Sender(caller.id, web)), kept=file.kept)
+        found.append(await reader.one(sent[n]))
     return found
 
 
 def _keep_files(
     app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile]
 ) -> None:
-    """Keep files that came with a question as long as its conversation."""
+    """Store the files of a question for as long as its conversation exists."""
     app_state.kept.bind(caller.id, [file.kept for file in sent if file.kept], thread.id)
     for file in sent:
         if not file.kept:
@@ -280,34 +264,35 @@ def _keep_files(
 
 @router.get("/runs/{id}")
 async def read_run(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
-    """Say where a run stands."""
+    """Return the status of a run."""
     run = await app_state.runs.get(caller, id)
     return {"run": run.id, "thread": run.thread, "turn": run.turn, "status": run.status}
 
 
 @router.get("/runs/{id}/events")
 async def run_events(caller: CallerNow, app_state: AppStateNow, request: Request, id: str) -> Response:
-    """Stream what a run tells."""
-    return journal.stream(await app_state.runs.journal(await app_state.runs.get(caller, id)), request)
+    """Stream the events of a run."""
+    run = await app_state.runs.get(caller, id)
+    return journal.stream(await app_state.runs.journal(run), request)
 
 
 @router.post("/runs/{id}/cancel")
 async def cancel_run(caller: CallerNow, app_state: AppStateNow, id: str) -> dict[str, Any]:
-    """Stop a run; one that has ended stays as it is."""
+    """Cancel a run; a run that has ended does not change."""
     await app_state.runs.cancel(await app_state.runs.get(caller, id))
     return {"run": id, "status": (await app_state.runs.get(caller, id)).status}
 
 
 @router.post("/runs/{id}/resume", status_code=202)
 async def resume_run(caller: CallerNow, app_state: AppStateNow, id: str, body: Consent) -> dict[str, Any]:
-    """Answer a run that asks for consent to a web search."""
+    """Grant or refuse a run's request for a web search."""
     await app_state.runs.resume(caller, await app_state.runs.get(caller, id), body.consent)
     return {"run": id, "status": "running"}
 
 
 @plain.post("/search")
 async def search(caller: CallerNow, body: QueryBody) -> dict[str, Any]:
-    """Return ranked evidence without an answer."""
+    """Return ranked passages without an answer."""
     check_question(body.query)
     row = await library_for(caller, library_named_in(body.library, body.context))
     found = await graphs.asearch(body.query, context=context_of(body.context, row))
@@ -315,5 +300,12 @@ async def search(caller: CallerNow, body: QueryBody) -> dict[str, Any]:
 
 
 def _thread(thread: ConversationThread, row: LibraryRow) -> dict[str, Any]:
-    told = {k: getattr(thread, k) for k in ("id", "title", "created", "updated")}
-    return {**told, "pinned": bool(thread.pinned), "library": row.name}
+    """Return a conversation as clients receive it."""
+    return {
+        "id": thread.id,
+        "title": thread.title,
+        "created": thread.created,
+        "updated": thread.updated,
+        "pinned": bool(thread.pinned),
+        "library": row.name,
+    }

@@ -1,4 +1,4 @@
-"""The moments that an answer cites, as one film to keep."""
+"""Serve the moments that an answer cites as one video."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ router = APIRouter()
 
 
 class FilmMoment(Body):
-    """Seconds of the recording that an item stands in."""
+    """A span of a recording, in seconds; `id` is an item of the recording."""
 
     id: str = Field(max_length=200)
     start: float = Field(ge=0, le=1e6)
@@ -32,21 +32,21 @@ class FilmMoment(Body):
 
 
 class FilmWanted(Body):
-    """The moments of a film, in their order."""
+    """The moments of a video, in order."""
 
     moments: list[FilmMoment] = Field(min_length=1, max_length=MOMENTS)
 
 
 @router.post("/media/{library}/film")
 async def cited_film(row: LibraryOfId, app_state: AppStateNow, body: FilmWanted) -> FileResponse:
-    """Make one MP4 of moments of recordings, each under a card with its file and seconds, and send it."""
-    catalog, ids = stores().catalog, [m.id for m in body.moments]
-    held = await asyncio.to_thread(lambda: catalog.sources_of(row.id, ids))
-    places: list[Locator] = [
-        {"kind": "time", "file": held[m.id].path, "start": m.start, "end": m.end}
-        for m in body.moments
-        if m.id in held and held[m.id].kind in RECORDINGS
-    ]
+    """Return moments of recordings as one MP4, each after a title card with its file and seconds."""
+    catalog, ids = stores().catalog, [moment.id for moment in body.moments]
+    sources = await asyncio.to_thread(lambda: catalog.sources_of(row.id, ids))
+    places: list[Locator] = []
+    for moment in body.moments:
+        source = sources.get(moment.id)
+        if source is not None and source.kind in RECORDINGS:
+            places.append({"kind": "time", "file": source.path, "start": moment.start, "end": moment.end})
     if not places:
         raise NotFound(
             "There is no such recording", "it may have been removed, or indexed anew, since it was cited"

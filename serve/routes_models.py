@@ -1,6 +1,6 @@
-"""Which models are set up and by what, and whether one answers; for whoever may use all libraries.
+"""List the models that are set up, and test one; for callers who own all libraries.
 
-No key is told.
+API keys are never returned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import Field
 from ragweave.models import trial
 from ragweave.models.offers import OFFERS, TABLE
 from ragweave.models.rerank import EMBEDDED
-from ragweave.models.settings import Role, model_settings
+from ragweave.models.settings import ModelSettings, Role, model_settings
 from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import Body
 from ragweave.serve.problems import Refused
@@ -25,49 +25,57 @@ from ragweave.serve.problems import Refused
 router = APIRouter(prefix="/api/models")
 
 _CHAT = ("writer", "reasoner", "judge", "check", "vision")
-_HERE = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "whisper", "auto", "off"))
-"""What stands before the colon where a model of another role runs in this process, and no server is asked."""
+_LOCAL = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "whisper", "auto", "off"))
+"""Prefixes, before the colon, of models that run in this process; chat models never do."""
 
 
 @router.get("")
 async def list_models(caller: CallerNow) -> dict[str, Any]:
-    """List the roles, each with its model, the host it is asked at, whether it was set itself, and whether a key is.
+    """List each role with its model, its host, and whether the model and a key were set for it.
 
-    `parts` tells in words what a model of each part brings and which command sets one up, `offers` what can
-    be had.
+    `parts` describes the benefit of a model for each part and the command to set one up. `offers` lists the
+    available models.
     """
     caller.require_all()
-    settings, rows = model_settings(), []
-    for role in get_args(Role):
-        at = settings.endpoint(role)
-        # Only the roles of a chat model fall back to the writer's.
-        model = at.model if role in _CHAT else str(getattr(settings, role))
-        here = role not in _CHAT and model.partition(":")[0] in _HERE
-        host, keyed = (
-            ("", False) if here else (urlsplit(at.url).hostname or "", bool(at.key.get_secret_value()))
-        )
-        name = "chat" if role == "writer" else role
-        rows.append(
+    settings = model_settings()
+    rows = [_role(settings, role) for role in get_args(Role)]
+    offers = []
+    for offer in OFFERS:
+        offers.append(
             {
-                "role": role,
-                "model": model,
-                "host": host,
-                "own": not settings.model_fields_set.isdisjoint((name, f"{name}_url")),
-                "variable": f"RAGWEAVE_{name.upper()}",
-                "key": keyed,
-                "test": bool(model) and role != "asr" and model != EMBEDDED,
+                "part": offer.part,
+                "name": offer.name,
+                "megabytes": offer.megabytes,
+                "licence": offer.licence,
+                "brings": offer.brings,
             }
         )
-    offers = [
-        {"part": o.part, "name": o.name, "megabytes": o.megabytes, "licence": o.licence, "brings": o.brings}
-        for o in OFFERS
-    ]
-    parts = [{"part": n, **asdict(part), "command": f"ragweave setup {n}"} for n, part in TABLE.items()]
+    parts = []
+    for name, part in TABLE.items():
+        parts.append({"part": name, **asdict(part), "command": f"ragweave setup {name}"})
     return {"roles": rows, "writers": settings.writers, "parts": parts, "offers": offers}
 
 
+def _role(settings: ModelSettings, role: Role) -> dict[str, Any]:
+    """Return the settings of a role as the page shows them."""
+    at = settings.endpoint(role)
+    # Only the roles of a chat model fall back to the writer's.
+    model = at.model if role in _CHAT else str(getattr(settings, role))
+    local = role not in _CHAT and model.partition(":")[0] in _LOCAL
+    name = "chat" if role == "writer" else role
+    return {
+        "role": role,
+        "model": model,
+        "host": "" if local else urlsplit(at.url).hostname or "",
+        "own": not settings.model_fields_set.isdisjoint((name, f"{name}_url")),
+        "variable": f"RAGWEAVE_{name.upper()}",
+        "key": not local and bool(at.key.get_secret_value()),
+        "test": bool(model) and role != "asr" and model != EMBEDDED,
+    }
+
+
 class Tried(Body):
-    """Which writer is tried; empty: the usual one."""
+    """The writer to test; by default the usual one."""
 
     model: str = Field("", max_length=200)
 
@@ -78,7 +86,7 @@ async def try_model(
     body: Tried,
     role: Literal["writer", "reasoner", "judge", "check", "vision", "embed", "rerank"],
 ) -> dict[str, Any]:
-    """Ask a model for one word, encode one, or order two passages; say what came back and how long it took."""
+    """Test a model with one small call, and return its result and duration."""
     caller.require_all()
     settings, began = model_settings(), time.monotonic()
     if role == "embed":

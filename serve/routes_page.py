@@ -1,4 +1,4 @@
-"""The page and its files, the health of the server, and the door of the page."""
+"""Serve the page with its files, health checks, and login."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ CSP = (
     " base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script';"
     " trusted-types dompurify ragweave"
 )
-"""What the page may load: files of this server, and nothing else; text becomes markup through DOMPurify alone, and
-an address a script's through the list in `js/trusted.js`."""
+"""The page may load files of this server only.
+
+Only DOMPurify may turn text into markup, and only addresses in the list of `js/trusted.js` may be scripts.
+"""
 
 
 class Login(Body):
-    """A key, to be kept by the browser."""
+    """The key with which a browser logs in."""
 
     key: str = Field(min_length=1, max_length=200)
 
 
 @router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
 async def page(request: Request) -> Response:
-    """Send the page."""
+    """Return the page."""
     digest, _ = await asyncio.to_thread(_shell)
     headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-cache", "X-Ragweave-Page": digest}
     without_vain_range(request)
@@ -61,7 +63,7 @@ async def page(request: Request) -> Response:
 
 @router.get("/sw.js", include_in_schema=False)
 async def service_worker(request: Request) -> Response:
-    """Send the service worker, which an upgrade changes by the digest in it."""
+    """Return the service worker; it contains a digest, so that each upgrade changes it."""
     digest, files = await asyncio.to_thread(_shell)
     code = await asyncio.to_thread((STATIC / "sw.js").read_text, "utf-8")
     headers = {
@@ -75,43 +77,47 @@ async def service_worker(request: Request) -> Response:
 
 @lru_cache(maxsize=1)
 def _shell() -> tuple[str, list[str]]:
-    """Return a digest of the files that the page is made of, and their addresses."""
-    paths = sorted(
-        p for p in STATIC.rglob("*") if p.is_file() and p.suffix != ".LICENSE" and p.name != "sw.js"
-    )
-    digest = hashlib.sha256(b"".join(hashlib.sha256(p.read_bytes()).digest() for p in paths))
-    found = ["/static/" + p.relative_to(STATIC).as_posix() for p in paths if p.name != "index.html"]
-    return digest.hexdigest()[:16], ["/", *found]
+    """Return a digest of the files of the page, and their addresses."""
+    digest = hashlib.sha256()
+    addresses = ["/"]
+    for path in sorted(STATIC.rglob("*")):
+        if not path.is_file() or path.suffix == ".LICENSE" or path.name == "sw.js":
+            continue
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        if path.name != "index.html":
+            addresses.append("/static/" + path.relative_to(STATIC).as_posix())
+    return digest.hexdigest()[:16], addresses
 
 
 @router.get("/open/{library}/{id}", include_in_schema=False)
 async def open_in_page(request: Request, library: str, id: str) -> RedirectResponse:
-    """Open a citation in the page; it asks for the item itself, with the reader's own key."""
+    """Redirect to a citation in the page, which loads the item with the reader's own key."""
     if "\\" in library + id or not (library + id).isprintable():
         raise NotFound("There is no such item", "no id holds a backslash or what cannot be printed").named(
             "no_such_item_2"
         )
     raw = request.scope.get("raw_path", b"").decode("ascii", "replace").removeprefix("/open/")
     query = request.url.query
-    return RedirectResponse(f"/#/open/{raw}" + (f"?{query}" if query else ""), status_code=303)
+    target = f"/#/open/{raw}?{query}" if query else f"/#/open/{raw}"
+    return RedirectResponse(target, status_code=303)
 
 
 @router.get("/favicon.ico", include_in_schema=False)
 async def icon() -> Response:
-    """Send no icon; the page names its own."""
+    """Return no icon; the page names its own."""
     return Response(status_code=204)
 
 
 @router.api_route("/healthz", methods=["GET", "HEAD"])
 async def health() -> dict[str, str]:
-    """Say that the process answers."""
+    """Report that the process answers."""
     return {"status": "ok"}
 
 
 @router.api_route("/readyz", methods=["GET", "HEAD"])
 async def ready(request: Request) -> JSONResponse:
-    """Say whether questions can be sent here: the catalog can be read, and the server is not about to stop."""
-    app_state = getattr(request.app.state, "app_state", None)  # none beside Studio
+    """Report whether the server accepts questions: it is not stopping, and the catalog can be read."""
+    app_state = getattr(request.app.state, "app_state", None)  # absent when Studio's server runs this route
     status = "draining" if app_state and app_state.slots.draining else "ok"
     try:
         await asyncio.to_thread(lambda: stores().catalog.libraries())
@@ -122,7 +128,7 @@ async def ready(request: Request) -> JSONResponse:
 
 @router.get("/api/me")
 def me(caller: CallerNow) -> dict[str, Any]:
-    """Say who asks, who answers, and which web search could be asked."""
+    """Return the caller, the chat model, and the available web search."""
     return {
         "caller": caller.id,
         "name": caller.name,
@@ -137,25 +143,27 @@ def me(caller: CallerNow) -> dict[str, Any]:
 
 @router.post("/api/login", status_code=204)
 async def login(app_state: AppStateNow, request: Request, body: Login) -> Response:
-    """Log a browser in with a key: it keeps a session of 30 days, out of reach of scripts."""
+    """Log a browser in with a key, for a session of 30 days that scripts cannot read."""
     session = await asyncio.to_thread(Keys(app_state.store).log_in, body.key)
     if session is None:
         raise Refused(
             401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it"
         ).named("key_wrong_revoked")
     answer = Response(status_code=204)
-    # Behind a proxy that speaks TLS, requests come here in the clear: what counts is the public address.
+    # A proxy may terminate TLS and forward plain HTTP, so the public address counts, too.
     secure = request.url.scheme == "https" or app_state.settings.url.lower().startswith("https://")
-    # Lax, so that a link in a chat app opens; requests with an effect are held to this origin by the guard.
-    kept: dict[str, Any] = {"httponly": True, "samesite": "lax", "secure": secure, "path": "/"}
-    answer.set_cookie(COOKIE, session, max_age=SESSION_SECONDS, **kept)
+    # Lax, so that a link in a chat app opens; the guard limits requests with side effects to this origin.
+    answer.set_cookie(
+        COOKIE, session, max_age=SESSION_SECONDS, path="/", secure=secure, httponly=True, samesite="lax"
+    )
     return answer
 
 
 @router.post("/api/logout", status_code=204)
 async def logout(app_state: AppStateNow, request: Request) -> Response:
     """End the session of a browser."""
-    if session := session_of(request.headers):
+    session = session_of(request.headers)
+    if session:
         await asyncio.to_thread(Keys(app_state.store).log_out, session)
     answer = Response(status_code=204)
     answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
@@ -163,16 +171,16 @@ async def logout(app_state: AppStateNow, request: Request) -> Response:
 
 
 class _Files(StaticFiles):
-    """The files of the page; browsers ask each time whether one has changed."""
+    """The files of the page; browsers revalidate them on each use."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Send a file."""
+        """Return a file."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 def mount(app: FastAPI) -> None:
-    """Put the page and its files into an app."""
+    """Add the page and its files to an app."""
     app.include_router(router)
     app.mount("/static", _Files(directory=STATIC), name="static")

@@ -1,6 +1,6 @@
-"""The form that sets models up: what is offered, what a server lists, and trying and saving one.
+"""Serve the form that sets up models: list offers and the models of a server, try a model and save it.
 
-For whoever may change settings: the person on this machine, or a key for all libraries. No key is told.
+Only the owner of the machine, or a key for all libraries, may use it. API keys are never returned.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ router = APIRouter(prefix="/api/setup")
 
 
 class Address(Body):
-    """A server whose models are listed; without a key the one that is set for it."""
+    """A server whose models are listed; `key` defaults to the stored key of the server."""
 
     url: str = Field(max_length=2_000)
     key: str = Field("", max_length=4_000)
 
 
 class WantedModel(Body):
-    """A model that is offered, by its text, or one that is named; `remove` goes back to what ships."""
+    """An offered model by its text, or any model by its name; `remove` restores the default."""
 
     choice: str = Field("", max_length=1_000)
     model: str = Field("", max_length=500)
@@ -45,19 +45,18 @@ class WantedModel(Body):
 
 @router.get("/{part}")
 async def show_form(caller: CallerNow, part: PartName) -> dict[str, Any]:
-    """Return what is set up for a part, what is offered for it, and where it is set so that saving has no effect."""
+    """Return the model of a part, and the offered models.
+
+    `fixed` names the place of a setting that takes precedence over a saved model.
+    """
     caller.require_all()
     settings, name = model_settings(), TABLE[part].setting
     url = str(getattr(settings, f"{name}_url", ""))
     key = getattr(settings, f"{name}_key", None)
-    offered = [
-        {
-            "text": choice.text,
-            "megabytes": choice.megabytes,
-            "missing": f"pip install 'ragweave[{choice.missing}]'" if choice.missing else "",
-        }
-        for choice in await choices(part)
-    ]
+    offered = []
+    for choice in await choices(part):
+        missing = f"pip install 'ragweave[{choice.missing}]'" if choice.missing else ""
+        offered.append({"text": choice.text, "megabytes": choice.megabytes, "missing": missing})
     return {
         "title": TABLE[part].title,
         "brings": TABLE[part].brings,
@@ -74,7 +73,7 @@ async def show_form(caller: CallerNow, part: PartName) -> dict[str, Any]:
 
 @router.post("/{part}/models")
 async def list_served(caller: CallerNow, part: PartName, body: Address) -> dict[str, Any]:
-    """List the models of a server, and the address that lists them."""
+    """List the models of a server, and the address that was queried."""
     caller.require_all()
     found = await models_at(body.url, body.key.strip() or stored_key(part, body.url))
     return {"url": found.url, "models": found.names}
@@ -84,10 +83,10 @@ async def list_served(caller: CallerNow, part: PartName, body: Address) -> dict[
 async def set_model_up(
     caller: CallerNow, app_state: AppStateNow, part: PartName, body: WantedModel
 ) -> EventSourceResponse:
-    """Try a model, save it and use it from now on; events tell how it goes.
+    """Try a model, save it and use it from now on; events report the progress.
 
-    An encoder that the libraries have no vectors of is not saved: `again` tells how long they take, and the
-    same request with `again` encodes them first.
+    If libraries have no vectors of an encoder, it is not saved. The event `again` has the time to encode
+    them, and the same request with `again` encodes them first.
     """
     caller.require_all()
     events = app_state.setups.start(part, ModelWanted(**body.model_dump()))

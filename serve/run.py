@@ -1,4 +1,4 @@
-"""One question on its way to an answer, and the conversation that it begins."""
+"""Define a run of the server and the conversation that it may begin."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ragweave.serve.store import ConversationThread, now
 
 @dataclass
 class ServedRun:
-    """One question on its way to an answer; `owner` is the id of its caller."""
+    """The run that answers one question; `owner` is the id of its caller."""
 
     id: str
     owner: str
@@ -36,18 +36,18 @@ class ServedRun:
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
     goes_on: bool = False
-    """Another server began it, and was killed: it goes on where its last checkpoint stands."""
+    """The run continues from the last checkpoint of another server, which was killed."""
     holds: bool = False
-    """It holds one of the places for answers under way."""
+    """The run holds a slot."""
     appears: bool = False
-    """Its first sentence was shown."""
+    """The first sentence was shown."""
     task: asyncio.Task[None] | None = None
     beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held until there is a task, or none will be."""
+    """Held until the task exists, or it is certain that there will be none."""
 
     @property
     def record(self) -> Record:
-        """What is kept of it."""
+        """The stored form of the run."""
         about = {
             "graph": self.graph,
             "question": self.question,
@@ -56,22 +56,29 @@ class ServedRun:
         return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
 
 
-def trail_of(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what is kept of what a run told: sentences that a resumed run writes take the place of those before."""
+def trail_of(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events of a run to store with its turn.
+
+    The sentences of a resumed run replace those from before the interruption.
+    """
     kept: list[dict[str, Any]] = []
     resumed = False
-    for event in told:
+    for event in events:
         if event["type"] == "resumed":
             resumed = True
             continue
         if event["type"] == "sentence" and resumed:
-            kept = [earlier for earlier in kept if earlier["type"] == "step"]
+            kept = _steps(kept)
             resumed = False
         kept.append(event)
     return kept
 
 
+def _steps(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [event for event in events if event["type"] == "step"]
+
+
 def new_thread(caller: Caller, library: LibraryRow, title: str = "") -> ConversationThread:
-    """Return a conversation that has not begun."""
+    """Return a new conversation without turns."""
     at = now()
     return ConversationThread(secrets.token_urlsafe(16), caller.id, library.id, title, at, at)

@@ -1,4 +1,4 @@
-"""Setting a model up from the page, as `ragweave setup` does it: tried with a call, saved, and used at once."""
+"""Set up a model from the page as `ragweave setup` does: try it, save it and use it at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ragweave.components import exam
@@ -23,23 +24,25 @@ from ragweave.models.settings import model_settings, settings_with, using
 from ragweave.models.user_settings import nearer, write
 from ragweave.serve.problems import Refused, problem
 
-Told = Callable[[dict[str, Any]], None]
-"""Takes an event: `told` with a line, `again` with libraries to encode, `saved`, or `error` with a problem.
+Emit = Callable[[dict[str, Any]], None]
+"""Receives an event.
 
-After `saved` a chat model sits its exam: `exam` has the answers judged so far, `examined` its result, `unexamined` the
-problem that prevented it.
+`told` has a line of progress, `again` the libraries to encode again, `error` a problem. After `saved`, a chat
+model is examined: `exam` has the number of answers judged so far, `examined` the result, and `unexamined` the
+problem that prevented the exam.
 """
 _DECIDES = 3
-"""Variables of a part that decide which model it is: its name, its address, its key."""
+"""The first variables of a part identify its model: name, address and key."""
 _WORDS = 1.5
-"""By how much writing words down takes longer than listening to noise."""
+"""Time to transcribe speech, as a multiple of the time for noise of the same length."""
 
 
 @dataclass(frozen=True)
 class ModelWanted:
-    """Which model a part is to have: one that is offered, by its text, or one that is named; or what ships again.
+    """The model that a part is to use.
 
-    `again` says that the libraries may be encoded again for it.
+    `choice` is the text of an offered model, `model` the name of any other one. `remove` restores the
+    default. `again` allows encoding the libraries again for the model.
     """
 
     choice: str = ""
@@ -51,16 +54,16 @@ class ModelWanted:
 
 
 class Setups:
-    """The one model that is being set up by this process; it is set up to the end, whoever leaves."""
+    """Set up one model at a time in this process, to the end even if the client disconnects."""
 
     def __init__(self) -> None:
         self._task: asyncio.Task[None] | None = None
 
     def start(self, part: PartName, wanted: ModelWanted) -> AsyncIterator[dict[str, Any]]:
-        """Begin, and return the events of it.
+        """Start to set up a model, and return its events.
 
         Raises:
-            Refused: another model is being set up, or what is set nearer would count before this one.
+            Refused: another model is being set up, or another setting takes precedence over the saved one.
         """
         check_nearer(part)
         if self._task is not None and not self._task.done():
@@ -72,7 +75,7 @@ class Setups:
         return _until_none(events)
 
     async def close(self) -> None:
-        """Stop it; what was written is written whole, or not at all."""
+        """Cancel the setup; the settings are written completely or not at all."""
         if self._task is not None and not self._task.done():
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -90,101 +93,125 @@ async def _to_its_end(
 
 
 async def _until_none(events: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[dict[str, Any]]:
-    while (event := await events.get()) is not None:
+    while True:
+        event = await events.get()
+        if event is None:
+            return
         yield event
 
 
 def check_nearer(part: PartName) -> None:
-    """Refuse what could be saved and would not count."""
-    if before := nearer(variables(part)[:_DECIDES]):
+    """Refuse a part for which another setting takes precedence over the saved one."""
+    before = nearer(variables(part)[:_DECIDES])
+    if before:
         raise Refused(
             409, f"{before}, and counts before what is saved here", "change it there, or take it out"
         ).named("set_elsewhere", before=before)
 
 
 def stored_key(part: PartName, url: str, model: str = "") -> str:
-    """Return the key that is set for a part, where it is for the same server or provider; it goes to no other."""
+    """Return the stored key of a part if it belongs to the same server or provider, else "".
+
+    The key is never sent to another server.
+    """
     settings, name = model_settings(), TABLE[part].setting
     key = getattr(settings, f"{name}_key", None)
-    had, held = str(getattr(settings, name)), str(getattr(settings, f"{name}_url", ""))
-    same = address(url) == address(held) if url or held else model.partition(":")[0] == had.partition(":")[0]
+    stored_model = str(getattr(settings, name))
+    stored_url = str(getattr(settings, f"{name}_url", ""))
+    if url or stored_url:
+        same = address(url) == address(stored_url)
+    else:
+        same = model.partition(":")[0] == stored_model.partition(":")[0]
     return key.get_secret_value() if key is not None and same else ""
 
 
-async def set_up(part: PartName, wanted: ModelWanted, tell: Told) -> None:
-    """Try the model that is wanted and save it; an encoder once the libraries have its vectors.
+async def set_up(part: PartName, wanted: ModelWanted, emit: Emit) -> None:
+    """Try a model and save it; for an encoder, encode the libraries first.
 
     Raises:
-        RagweaveError: it cannot be had, or does not work; nothing is saved.
-        OSError: the settings cannot be written; they are as they were.
+        RagweaveError: the model is unavailable or does not work; nothing is saved.
+        OSError: the settings cannot be written; they are unchanged.
     """
-    values = await _tried(part, wanted, lambda line: tell({"type": "told", "text": line}))
-    if part == "encoder" and (waiting := await apart(values)):
-        if not wanted.again:
-            rows = [
-                {"name": name, "items": items, "seconds": round(seconds, 1)}
-                for name, items, seconds in waiting
-            ]
-            tell({"type": "again", "libraries": rows})
-            return
-        for library, *_ in waiting:
-            await reencode(library, values, lambda event, library=library: _progress(event, library, tell))  # type: ignore[misc]
+    values = await _tried(part, wanted, lambda line: emit({"type": "told", "text": line}))
+    if part == "encoder" and not await _encoded(values, wanted.again, emit):
+        return
     await asyncio.to_thread(write, values)
     model = values[TABLE[part].variable]
-    tell(
-        {
-            "type": "saved",
-            "model": model,
-            "after": TABLE[part].after if model else "",
-            **await _hearing(part, values),
-        }
-    )
+    saved = {"type": "saved", "model": model, "after": TABLE[part].after if model else ""}
+    emit({**saved, **await _hearing(part, values)})
     if part == "chat" and model:
-        await _examine(tell)
+        await _examine(emit)
 
 
-async def _examine(tell: Told) -> None:
-    """Have the model that checks sit its exam if it never did; a failure leaves it for the first answer."""
+async def _encoded(values: Values, again: bool, emit: Emit) -> bool:
+    """Encode the libraries that have no vectors of an encoder; without `again`, only list them.
+
+    Returns:
+        Whether the encoder can search all libraries now.
+    """
+    waiting = await apart(values)
+    if waiting and not again:
+        rows = []
+        for name, items, seconds in waiting:
+            rows.append({"name": name, "items": items, "seconds": round(seconds, 1)})
+        emit({"type": "again", "libraries": rows})
+        return False
+    for library, *_ in waiting:
+        await reencode(library, values, partial(_progress, library, emit))
+    return True
+
+
+async def _examine(emit: Emit) -> None:
+    """Examine the model that checks answers, if it was never examined.
+
+    If the exam fails to run, the first answer tries it again.
+    """
     run = RunContext("setup", Context(mode="llm"), TurnState(Meter()))
     run.event = lambda event: None
     total = len(exam.cases())
-    tell({"type": "exam", "done": 0, "of": total})
+    emit({"type": "exam", "done": 0, "of": total})
     try:
-        result = await exam.passed(run, lambda done, of: tell({"type": "exam", "done": done, "of": of}))
+        result = await exam.passed(run, lambda done, of: emit({"type": "exam", "done": done, "of": of}))
     except RagweaveError as error:
-        tell({"type": "unexamined", "problem": problem(error, "the exam")})
+        emit({"type": "unexamined", "problem": problem(error, "the exam")})
         return
     figures = result.model_dump(include={"model", "right", "of"})
-    tell({"type": "examined", **figures, "needs": exam.PASS, "passed": result.passed})
+    emit({"type": "examined", **figures, "needs": exam.PASS, "passed": result.passed})
 
 
-async def _tried(part: PartName, wanted: ModelWanted, tell: Callable[[str], None]) -> Values:
+async def _tried(part: PartName, wanted: ModelWanted, report: Callable[[str], None]) -> Values:
+    """Return the settings of a model after a successful call to it; `report` receives lines of progress."""
     if wanted.remove:
         return dict.fromkeys(variables(part), "")
     if wanted.choice:
-        found = next((c for c in await choices(part) if c.text == wanted.choice), None)
-        if found is None:
-            raise Refused(404, "this model is not offered any more", "open the form again").named(
-                "model_not_offered_any"
-            )
-        return await found.take(tell)
+        for choice in await choices(part):
+            if choice.text == wanted.choice:
+                return await choice.take(report)
+        raise Refused(404, "this model is not offered any more", "open the form again").named(
+            "model_not_offered_any"
+        )
     if not wanted.model.strip():
         raise Refused(422, "no model is named", "choose one of the list, or write its name").named(
             "no_model_named"
         )
     key = wanted.key.strip() or stored_key(part, wanted.url, wanted.model)
-    return await named(part, wanted.model, tell, wanted.url, key)
+    return await named(part, wanted.model, report, wanted.url, key)
 
 
-def _progress(event: Event, library: str, tell: Told) -> None:
+def _progress(library: str, emit: Emit, event: Event) -> None:
     if event.kind == "reembedded":
-        tell({"type": "encoding", "library": library, "done": event.done, "total": event.total})
+        emit({"type": "encoding", "library": library, "done": event.done, "total": event.total})
 
 
 async def _hearing(part: PartName, values: Values) -> dict[str, Any]:
-    """Return about how many minutes the next indexing takes to hear all recordings again, where a model here hears."""
+    """Return the estimated `minutes` in which a local speech model transcribes all recordings again.
+
+    The next indexing run does this. Without a local speech model or recordings the result is empty.
+    """
     name = values[TABLE[part].variable]
-    seconds = await heard_seconds() if part == "speech" and name and not name.startswith("api:") else 0.0
+    if part != "speech" or not name or name.startswith("api:"):
+        return {}
+    seconds = await heard_seconds()
     if not seconds:
         return {}
     with using(settings_with(values)):

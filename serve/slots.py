@@ -1,8 +1,9 @@
-"""Places for answers under way, and the queue before them.
+"""Limit how many answers run at once, and queue the questions that wait for a slot.
 
-A question takes a place at once while few are under way. Others wait, and are let in one after the other while the
-event loop keeps up: a slow model has many questions at once, a busy processor few. First sentences come first: while
-the loop is late, an answer that has begun to appear stands back for those that have not. Callers take turns.
+A question starts at once while few answers are running. Later questions are admitted one by one as long as
+the event loop keeps up: a slow model may serve many answers at once, a busy processor only few. First
+sentences have priority: while the loop is late, an answer that already has a sentence pauses for answers that
+have none. Callers are admitted in turn.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from ragweave.serve.counters import RUNNING, WAITED, WAITING
 from ragweave.serve.problems import Refused
 
 _AT_ONCE = 8
-"""Answers without a sentence yet, beside which another one begins without a look at the loop."""
+"""Number of answers without a sentence up to which a question starts without checking the event loop."""
 _BACK = 2.0
-"""Seconds for which an answer stands back at most."""
+"""Longest pause of an answer, in seconds."""
 _LOOK = 0.01
-"""Seconds between two looks at the loop while somebody waits."""
+"""Seconds between two checks of the event loop while a question waits."""
 _LATE = 0.005
-"""Seconds that the loop may be late, and still keeps up."""
-_TELL = 1.0
-"""Seconds between two tellings of the places."""
+"""Delay of the event loop, in seconds, up to which it keeps up."""
+_REPORT = 1.0
+"""Seconds between two reports of places in the queue."""
 
 
 @dataclass(eq=False)
 class _Waiter:
-    """One who waits; `tell` hears of its place in the queue, from 1, when that has changed."""
+    """A question in the queue; `report` receives its place, from 1, each time that the place has changed."""
 
-    tell: Callable[[int], object]
+    report: Callable[[int], object]
     since: float
-    come: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    told: int = 0
+    admitted: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    reported: int = 0
 
 
 def _full() -> Refused:
@@ -46,43 +47,43 @@ def _full() -> Refused:
 
 
 class Slots:
-    """Places for answers under way, and the `seconds` that one may take; all doors of the server share them.
+    """Slots for running answers, shared by all endpoints of the server.
 
-    At most `waiting` questions wait for one.
+    An answer may take `seconds`. At most `waiting` questions wait for a slot.
     """
 
     def __init__(self, total: int, seconds: float, waiting: int = 1000) -> None:
         self._total = self._free = total
         self.seconds = seconds
         self.draining = False
-        """The server is about to stop: none is given any more."""
+        """The server is about to stop, and no further slot is given."""
         self.ended = False
-        """The server stops now: the answers of requests under way are broken off."""
+        """The server stops now, and running answers are cancelled."""
         self._limits: set[asyncio.Timeout] = set()
         self.most_waiting = waiting
         self._queues: dict[str, deque[_Waiter]] = {}
         self._appearing = 0
-        self._back: deque[asyncio.Future[None]] = deque()
-        self._look: asyncio.TimerHandle | None = None
-        self._told_at = 0.0
+        self._paused: deque[asyncio.Future[None]] = deque()
+        self._check_timer: asyncio.TimerHandle | None = None
+        self._reported_at = 0.0
 
     @property
     def taken(self) -> int:
-        """How many are taken."""
+        """Number of slots in use."""
         return self._total - self._free
 
     @property
     def waiting(self) -> int:
-        """How many questions wait."""
+        """Number of questions that wait."""
         return sum(map(len, self._queues.values()))
 
     @property
     def silent(self) -> int:
-        """How many of those under way have no sentence yet."""
+        """Number of running answers without a sentence."""
         return self.taken - self._appearing
 
     def check(self) -> None:
-        """Refuse a question for which there is no place to wait, either."""
+        """Refuse a question if it could not even wait."""
         if self.draining:
             raise Refused(
                 503, "this server is being stopped", "try again in a moment", "draining", after=2
@@ -91,7 +92,7 @@ class Slots:
             raise _full()
 
     def take(self) -> None:
-        """Take a place at once, to be given back with `give`; who waits is not asked."""
+        """Take a slot at once, ahead of the queue; return it with `give`."""
         self.check()
         if self._free < 1:
             raise _full()
@@ -99,10 +100,12 @@ class Slots:
         RUNNING.inc()
 
     async def turn(self, who: str, tell: Callable[[int], object] = lambda place: None) -> None:
-        """Wait for a place, to be given back with `give`; callers, of whom `who` is one, take turns.
+        """Wait for a slot; return it with `give`. Callers, identified by `who`, are admitted in turn.
+
+        `tell` receives the question's place in the queue when it changes.
 
         Raises:
-            Refused: too many wait already, or the server is about to stop.
+            Refused: too many questions wait already, or the server is about to stop.
         """
         self.check()
         if not self._queues and self._free and self.silent < _AT_ONCE:
@@ -111,11 +114,11 @@ class Slots:
         waiter = _Waiter(tell, asyncio.get_running_loop().time())
         self._queues.setdefault(who, deque()).append(waiter)
         WAITING.inc()
-        self._look_soon()
+        self._schedule_check()
         try:
-            await waiter.come
+            await waiter.admitted
         except BaseException:
-            if waiter.come.done() and not waiter.come.cancelled():
+            if waiter.admitted.done() and not waiter.admitted.cancelled():
                 self.give()
             else:
                 self._leave(who, waiter)
@@ -125,27 +128,27 @@ class Slots:
             WAITED.observe(asyncio.get_running_loop().time() - waiter.since)
 
     async def appears(self) -> None:
-        """Note that an answer under way has its first sentence, and stand back while others have none and it is busy.
+        """Record that an answer has its first sentence, and pause it while others need the event loop.
 
-        Whoever calls this gives the place back with `give(appeared=True)`.
+        After this call, return the slot with `give(appeared=True)`.
         """
         self._appearing += 1
         if not self._others_wait():
             return
-        back = asyncio.get_running_loop().create_future()
-        self._back.append(back)
-        self._look_soon()
+        resumed = asyncio.get_running_loop().create_future()
+        self._paused.append(resumed)
+        self._schedule_check()
         try:
             async with asyncio.timeout(_BACK):
-                await back
+                await resumed
         except TimeoutError:
             return
         finally:
-            if back in self._back:
-                self._back.remove(back)
+            if resumed in self._paused:
+                self._paused.remove(resumed)
 
     def give(self, appeared: bool = False) -> None:
-        """Give a place back; `appeared` says that it was noted that its answer appears."""
+        """Return a slot; set `appeared` if `appears` was called for its answer."""
         self._free += 1
         self._appearing -= appeared
         RUNNING.dec()
@@ -154,7 +157,7 @@ class Slots:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold a place."""
+        """Take a slot at once for the duration of the block."""
         self.take()
         try:
             yield
@@ -163,53 +166,54 @@ class Slots:
 
     @asynccontextmanager
     async def in_turn(self, who: str) -> AsyncIterator[None]:
-        """Wait for a place and hold it."""
+        """Wait for a slot and hold it for the duration of the block."""
         await self.turn(who)
         try:
             yield
         finally:
             self.give()
 
-    def _look_soon(self) -> None:
-        """Look in a moment whether the loop keeps up."""
-        if self._look is None:
+    def _schedule_check(self) -> None:
+        """Schedule a check of whether the event loop keeps up."""
+        if self._check_timer is None:
             loop = asyncio.get_running_loop()
             due = loop.time() + _LOOK
-            self._look = loop.call_at(due, self._looked, due)
+            self._check_timer = loop.call_at(due, self._check_loop, due)
 
-    def _looked(self, due: float) -> None:
-        self._look = None
+    def _check_loop(self, due: float) -> None:
+        """Admit questions and resume answers according to how late this call is."""
+        self._check_timer = None
         now = asyncio.get_running_loop().time()
         if now - due < _LATE:
-            self._go_on()
+            self._admit_or_resume()
         elif self.silent < _AT_ONCE:
             self._admit()
-        while self._back and not self._others_wait():
-            self._release()
-        if self._queues and now - self._told_at >= _TELL:
-            self._told_at = now
-            self._tell_places(now)
-        if self._queues or self._back:
-            self._look_soon()
+        while self._paused and not self._others_wait():
+            self._resume()
+        if self._queues and now - self._reported_at >= _REPORT:
+            self._reported_at = now
+            self._report_places(now)
+        if self._queues or self._paused:
+            self._schedule_check()
 
     def _others_wait(self) -> bool:
-        """Return whether anybody waits for a first sentence."""
+        """Return whether any question or answer still waits for its first sentence."""
         return bool(self._queues) or self.silent > 0
 
-    def _go_on(self) -> None:
-        """Let in whoever waits, else let an answer go on that stands back."""
+    def _admit_or_resume(self) -> None:
+        """Admit the next question, or resume a paused answer if no question can be admitted."""
         if self._queues and self._free:
             self._admit()
-        elif self._back:
-            self._release()
+        elif self._paused:
+            self._resume()
 
-    def _release(self) -> None:
-        back = self._back.popleft()
-        if not back.done():
-            back.set_result(None)
+    def _resume(self) -> None:
+        resumed = self._paused.popleft()
+        if not resumed.done():
+            resumed.set_result(None)
 
     def _admit(self) -> None:
-        """Give a free place to the next who waits, whose caller then goes to the end."""
+        """Give a free slot to the next question, and move its caller to the end of the queue."""
         if not self._free or not self._queues:
             return
         who, queue = next(iter(self._queues.items()))
@@ -219,7 +223,7 @@ class Slots:
             self._queues[who] = queue
         self._free -= 1
         RUNNING.inc()
-        waiter.come.set_result(None)
+        waiter.admitted.set_result(None)
 
     def _leave(self, who: str, waiter: _Waiter) -> None:
         queue = self._queues[who]
@@ -227,18 +231,19 @@ class Slots:
         if not queue:
             del self._queues[who]
 
-    def _tell_places(self, now: float) -> None:
-        """Tell those who have waited for a while where they are in the queue, if that has changed."""
-        rounds = zip_longest(*self._queues.values())
-        order = [waiter for each in rounds for waiter in each if waiter is not None]
+    def _report_places(self, now: float) -> None:
+        """Report changed places to the questions that have waited for a while."""
+        order: list[_Waiter] = []
+        for waiters in zip_longest(*self._queues.values()):
+            order += filter(None, waiters)
         for place, waiter in enumerate(order, 1):
-            if place != waiter.told and now - waiter.since >= _TELL / 2:
-                waiter.told = place
-                waiter.tell(place)
+            if place != waiter.reported and now - waiter.since >= _REPORT / 2:
+                waiter.reported = place
+                waiter.report(place)
 
     @asynccontextmanager
     async def limited(self, until: float) -> AsyncIterator[None]:
-        """Wait until a time of the loop, or until the server stops; a TimeoutError says that it is past."""
+        """Raise TimeoutError within the block at a time of the loop, or when the server stops."""
         async with asyncio.timeout_at(0 if self.ended else until) as limit:
             self._limits.add(limit)
             try:
@@ -247,7 +252,7 @@ class Slots:
                 self._limits.discard(limit)
 
     def end(self) -> None:
-        """Break off what waits within `limited`."""
+        """Cancel what runs within `limited`."""
         self.ended = True
         for limit in self._limits:
             if not limit.expired():

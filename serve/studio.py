@@ -1,7 +1,7 @@
-"""What `langgraph dev` serves beside the graphs, under /ragweave: the sources that citations open, behind the guard.
+"""Serve the sources of citations under /ragweave of `langgraph dev`, behind the guard.
 
-That server lets pages of any origin read what it answers, because Studio is one. What they fetch from here is
-refused; following a link is no such request.
+Because Studio has another origin, that server lets pages of any origin read its responses. Here, the guard
+refuses such requests of other origins; it allows following a link.
 """
 
 from __future__ import annotations
@@ -39,23 +39,25 @@ async def open_source(
     start: float | None = None,
     end: float | None = None,
 ) -> RedirectResponse:
-    """Open the file that a citation rests on in the browser's own viewer: at its page, or at a second.
+    """Redirect to the file of a citation in the browser's own viewer, at its page or second.
 
-    `start` and `end` are those of the citation, which may be closer than those of the clip.
+    `start` and `end` are those of the citation, which may be narrower than those of the clip.
     """
-    found = (await run_in_threadpool(routes_library.item_of, await library_named(caller, library), id))[
-        "open"
-    ]
+    row = await library_named(caller, library)
+    item = await run_in_threadpool(routes_library.item_of, row, id)
+    found = item["open"]
     if "media" not in found:
         raise NotFound("There is no file to open", "the citation quotes what it rests on")
-    place = {
-        "page": f"#page={found.get('page')}",
-        "video": f"#t={start or found.get('start')},{end or found.get('end')}",
-    }.get(found["view"], "")
+    place = ""
+    if found["view"] == "page":
+        place = f"#page={found.get('page')}"
+    elif found["view"] == "video":
+        place = f"#t={start or found.get('start')},{end or found.get('end')}"
     return RedirectResponse(f"{request.scope['root_path']}{found['media']}{place}", status_code=303)
 
 
-def _inside() -> FastAPI:
+def _sources_app() -> FastAPI:
+    """Return the app that serves libraries, sources and their files."""
     stay()
     inside = FastAPI(title="Ragweave beside Studio", docs_url=None, redoc_url=None, openapi_url=None)
     problems.install(inside)
@@ -74,22 +76,23 @@ def _inside() -> FastAPI:
 
 @cache
 def _guarded(exposed: bool) -> ASGIApp:
-    # Made at the first request: what the server imports opens no file.
+    # Built at the first request, because an import must not open files.
     keys = Keys(Store(corpora_settings().home / "serve.sqlite"))
-    return Guard(_inside(), serve_settings(), keys, exposed)
+    return Guard(_sources_app(), serve_settings(), keys, exposed)
 
 
-async def _door(scope: Scope, receive: Receive, send: Send) -> None:
-    """Let requests in; whoever asks from another machine needs a key, because this server may listen anywhere."""
-    guard = await run_in_threadpool(_guarded, not _is_here(scope))
+async def _guard(scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass a request through the guard, which requires a key from other machines."""
+    guard = await run_in_threadpool(_guarded, not _is_local(scope))
     await guard(scope, receive, send)
 
 
-def _is_here(scope: Scope) -> bool:
+def _is_local(scope: Scope) -> bool:
+    """Return whether a request comes from this machine."""
     try:
         return ipaddress.ip_address((scope.get("client") or ("",))[0]).is_loopback
     except ValueError:
         return False
 
 
-app = Starlette(routes=[Mount(PREFIX, app=_door)], middleware=[Middleware(KnownKnobs)])
+app = Starlette(routes=[Mount(PREFIX, app=_guard)], middleware=[Middleware(KnownKnobs)])

@@ -1,4 +1,4 @@
-"""The server's own tables, and the steps that bring those of every earlier number up to them."""
+"""Define the server's tables, and the migrations from each earlier version to them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ CREATE TABLE keys (
     created TEXT NOT NULL, revoked TEXT, used TEXT, role TEXT NOT NULL DEFAULT 'own'
 );
 CREATE TABLE sessions (
-    hash TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE, ends DOUBLE PRECISION NOT NULL
+    hash TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE,
+    ends DOUBLE PRECISION NOT NULL
 );
 CREATE INDEX sessions_by_key ON sessions (key);
 CREATE TABLE added (
@@ -24,7 +25,8 @@ CREATE TABLE threads (
 CREATE INDEX threads_by_owner ON threads (owner, updated);
 CREATE TABLE turns (
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
-    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
+    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT,
+    created TEXT NOT NULL,
     trail TEXT, context TEXT, verdict TEXT,
     PRIMARY KEY (thread, n)
 );
@@ -34,7 +36,8 @@ CREATE TABLE pictures (
     FOREIGN KEY (thread, turn) REFERENCES turns (thread, n) ON DELETE CASCADE
 );
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL,
+    turn INTEGER NOT NULL,
     about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
     stop INTEGER NOT NULL DEFAULT 0, ended DOUBLE PRECISION
 );
@@ -48,14 +51,15 @@ CREATE TABLE events (
 CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL);
 CREATE TABLE rates (who TEXT PRIMARY KEY, due DOUBLE PRECISION NOT NULL);
 CREATE TABLE files (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, size INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL,
+    size INTEGER NOT NULL,
     created DOUBLE PRECISION NOT NULL, ends DOUBLE PRECISION, data BLOB NOT NULL,
     thread TEXT REFERENCES threads (id) ON DELETE CASCADE
 );
 CREATE INDEX files_by_owner ON files (owner, created);
 CREATE INDEX files_by_thread ON files (thread);
 """
-"""The tables of today, on either engine. A test holds that the steps below lead to the very same."""
+"""The current tables, for both engines. A test checks that the migrations below lead to the same tables."""
 
 _ONE_KEY = "SELECT id FROM keys WHERE libraries IS NULL AND revoked IS NULL"
 
@@ -75,7 +79,8 @@ CREATE TABLE threads (
 CREATE INDEX threads_by_owner ON threads (owner, updated);
 CREATE TABLE turns (
     thread TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE, n INTEGER NOT NULL, run TEXT NOT NULL,
-    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT, created TEXT NOT NULL,
+    graph TEXT NOT NULL, question TEXT NOT NULL, status TEXT NOT NULL, answer TEXT, problem TEXT,
+    created TEXT NOT NULL,
     trail TEXT,
     PRIMARY KEY (thread, n)
 )"""
@@ -103,7 +108,8 @@ CREATE TABLE shares (
     created TEXT NOT NULL, expires TEXT NOT NULL
 );
 CREATE TABLE watches (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL, created TEXT NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, question TEXT NOT NULL,
+    created TEXT NOT NULL,
     generation INTEGER NOT NULL DEFAULT 0, known TEXT,
     UNIQUE (owner, library, question)
 )"""
@@ -111,7 +117,8 @@ CREATE TABLE watches (
         5: (
             """
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL, turn INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, library TEXT NOT NULL, thread TEXT NOT NULL,
+    turn INTEGER NOT NULL,
     about TEXT NOT NULL, status TEXT NOT NULL, server TEXT NOT NULL, told INTEGER NOT NULL DEFAULT 0,
     stop INTEGER NOT NULL DEFAULT 0, ended DOUBLE PRECISION
 );
@@ -139,20 +146,21 @@ CREATE INDEX notes_by_owner ON notes (owner, library, created)"""
 ALTER TABLE shares ADD COLUMN made_with TEXT NOT NULL DEFAULT '';
 UPDATE shares SET made_with = substr(owner, 5) WHERE owner <> 'owner'"""
         ),
-        # Notes and watches were taken out of the page, and links to conversations after them.
+        # The page lost notes and watches here, and links to conversations in the next version.
         8: "DROP TABLE notes; DROP TABLE watches",
         9: (
             """
 DROP TABLE shares;
 CREATE TABLE overviews (library TEXT PRIMARY KEY, generation INTEGER NOT NULL, written TEXT NOT NULL)"""
         ),
-        # Until here all keys for every library were one caller; if one is left, what they asked is its own.
+        # Before, all keys for all libraries were one caller. If only one is left, it gets the conversations.
         10: (
             f"""
 ALTER TABLE keys ADD COLUMN role TEXT NOT NULL DEFAULT 'own';
 UPDATE keys SET role = 'write' WHERE libraries IS NOT NULL;
 CREATE TABLE sessions (
-    hash TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE, ends DOUBLE PRECISION NOT NULL
+    hash TEXT PRIMARY KEY, key TEXT NOT NULL REFERENCES keys (id) ON DELETE CASCADE,
+    ends DOUBLE PRECISION NOT NULL
 );
 CREATE INDEX sessions_by_key ON sessions (key);
 CREATE TABLE added (
@@ -167,7 +175,8 @@ UPDATE runs SET owner = 'key ' || ({_ONE_KEY} LIMIT 1)
         11: (
             """
 CREATE TABLE files (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL, size INTEGER NOT NULL,
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, purpose TEXT NOT NULL,
+    size INTEGER NOT NULL,
     created DOUBLE PRECISION NOT NULL, ends DOUBLE PRECISION, data BLOB NOT NULL,
     thread TEXT REFERENCES threads (id) ON DELETE CASCADE
 );

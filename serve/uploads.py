@@ -1,4 +1,4 @@
-"""Uploaded files: one folder per library, and one function that turns a name into a path."""
+"""Store uploaded files, in one folder per library and under safe names."""
 
 from __future__ import annotations
 
@@ -21,29 +21,32 @@ from ragweave.corpora.store.stores import stores
 from ragweave.models.errors import InputError
 
 _LONGEST = 200
-"""Bytes of a file name; file systems take 255, and a number may be added."""
+"""Maximum length of a file name in bytes; file systems allow 255, and a number may be appended."""
+_JOINERS = "\u200c\u200d"
+"""Invisible characters that some scripts need."""
+_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode categories of the characters that are dropped from names."""
+_RESERVED = '<>:"|?*'
 _HALF = "half"
-"""What the name of the lock of an upload that is on its way begins with."""
+"""Prefix of the lock name of an unfinished upload."""
 
 
 def folder_of(library: str) -> Path:
-    """Return the folder that keeps the uploads of a library by id."""
+    """Return the folder for the uploads of a library, by id."""
     return uploads_of(corpora_settings().home, library)
 
 
 def safe_name(name: str) -> str:
-    """Return the name under which an uploaded file is kept: its last part, in any script, without what deceives.
+    """Return the name under which an uploaded file is stored.
+
+    This is the last part of its path, in any script, without invisible and reserved characters.
 
     Raises:
-        InputError: nothing is left of it, or no file of that name is ever read.
+        InputError: nothing is left of the name, or files of that name are never read.
     """
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rpartition("/")[2]
-    kept = "".join(
-        c
-        for c in last
-        if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-    )
-    kept = " ".join("".join("_" if c in '<>:"|?*' else c for c in kept).split())
+    visible = "".join(map(_safe_character, last))
+    kept = " ".join(visible.split())
     hidden, kept = "." if kept.startswith(".") else "", kept.strip(" .")
     stem, dot, ending = kept.rpartition(".")
     if not dot:
@@ -59,8 +62,8 @@ def safe_name(name: str) -> str:
             "no_file_name", name=name[:80]
         )
     kept = f"{stem}.{ending}" if ending else stem
-    # Refused before it is accepted: a run would leave it out, and each server try it again. Without its dot
-    # `.env` is the name of no such file.
+    # Refuse it here: indexing would skip it, and each server would try it again. The name is also checked
+    # with its leading dot, because `.env` without the dot is not the name of a secret file.
     named = hidden + kept
     if is_secret(kept) or is_secret(named):
         raise InputError(
@@ -69,8 +72,23 @@ def safe_name(name: str) -> str:
     return kept
 
 
+def _safe_character(character: str) -> str:
+    """Return a character of a file name, "_" if it is reserved, or "" if it is invisible."""
+    if character in _JOINERS:
+        return character
+    if unicodedata.category(character) in _INVISIBLE:
+        return ""
+    return "_" if character in _RESERVED else character
+
+
 def place(folder: Path, name: str, digest: str) -> Path:
-    """Return where a file of that name and content is kept: a path directly in `folder` that no other content has."""
+    """Return the path directly in `folder` for a file of a name and content.
+
+    If another content has the name, a number is appended.
+
+    Raises:
+        InputError: the name cannot be used.
+    """
     name = safe_name(name)
     path = PurePath(name)
     for n in range(1, 1000):
@@ -87,7 +105,11 @@ def place(folder: Path, name: str, digest: str) -> Path:
 
 
 def check(name: str, content: BinaryIO) -> None:
-    """Refuse, with an InputError, a file that is too large, or has no name under which it is ever read."""
+    """Refuse a file that is too large or whose name cannot be used.
+
+    Raises:
+        InputError: it is refused.
+    """
     limit = corpora_settings().max_file_mb
     if content.seek(0, os.SEEK_END) > limit << 20:
         raise InputError(
@@ -97,9 +119,10 @@ def check(name: str, content: BinaryIO) -> None:
 
 
 def keep(name: str, content: BinaryIO, library: str, loader: str = "") -> Path:
-    """Copy an uploaded file that was checked to its place and return it; the same under the same name is kept once.
+    """Store an uploaded file that `check` accepted, and return its path.
 
-    Its name asks for the `loader`, so that every run reads it by that, also one that takes over.
+    The same content under the same name is stored once. The stored name contains the `loader`, so that every
+    indexing run uses it, including one that takes over from another server.
     """
     name = marked(safe_name(name), loader)
     content.seek(0)
@@ -116,10 +139,11 @@ def keep(name: str, content: BinaryIO, library: str, loader: str = "") -> Path:
                 with open(part_of, "xb") as out:
                     shutil.copyfileobj(content, out, 1 << 20)
                     out.flush()
-                    os.fsync(out.fileno())  # what is acknowledged outlives a power cut
-                with locks.names(home):  # another file of that name may have come meanwhile
+                    os.fsync(out.fileno())  # an acknowledged upload survives a power cut
+                with locks.names(home):  # another file of that name may have arrived meanwhile
                     path = place(folder, name, digest)
-                    if store := objects():
+                    store = objects()
+                    if store:
                         store.put(path, part_of)
                     os.replace(part_of, path)
                 _sync(folder)
@@ -129,14 +153,14 @@ def keep(name: str, content: BinaryIO, library: str, loader: str = "") -> Path:
 
 
 def sweep(library: str) -> None:
-    """Remove the halves of uploads to a library whose server was killed while they came."""
+    """Remove incomplete uploads to a library whose server was killed."""
     for half in folder_of(library).glob(".*.part"):
         if not locks.is_held(corpora_settings().home, f"{_HALF} {half.stem.removeprefix('.')}"):
             half.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Write the names in a folder to disk, if the system supports it."""
     if hasattr(os, "O_DIRECTORY"):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -146,22 +170,32 @@ def _sync(folder: Path) -> None:
 
 
 def not_indexed(library: str) -> list[Path]:
-    """Return the uploads of a library that are no sources of it, or others than those."""
+    """Return the uploads of a library that are not indexed, or changed since."""
     found = uploads(corpora_settings().home, library)
     known = known_paths(stores().catalog, library) if found else {}
-    if objects():  # a name there has one content, and copies look different on every machine
-        return [p for p in found if str(p) not in known]
-    return [p for p in found if _waits(p, known.get(str(p)))]
+    # In object storage, a name has one content, and the copies on each machine have different times.
+    by_name = bool(objects())
+    waiting = []
+    for path in found:
+        source = known.get(str(path))
+        if source is None and by_name:
+            waiting.append(path)
+        elif not by_name and _is_new(path, source):
+            waiting.append(path)
+    return waiting
 
 
-def _waits(path: Path, known: Known | None) -> bool:
+def _is_new(path: Path, known: Known | None) -> bool:
+    """Return whether a file is not indexed, or changed since."""
+    if known is None:
+        return True
     try:
-        return known is None or (bool(known.sha256) and not known.stat.same(Stat.of(str(path))))
-    except FileNotFoundError:  # it was removed just now
+        return bool(known.sha256) and not known.stat.same(Stat.of(str(path)))
+    except FileNotFoundError:  # the file was just removed
         return False
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file, as a source keeps it."""
+    """Return the SHA-256 of a file in hexadecimal, as sources store it."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

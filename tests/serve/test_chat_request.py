@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from ragweave.serve.chat_request import Message, chore, question_in
+from ragweave.serve.chat_request import Message, chore
+from ragweave.serve.chat_templates import question_in
 from ragweave.tests.serve.conftest import QUESTION
 
 USER = {"role": "user", "content": QUESTION}
