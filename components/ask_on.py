@@ -50,15 +50,10 @@ def open_words(question: str, leads: Sequence[Evidence], weights: Mapping[str, f
     held: set[str] = set()
     for row in leads:
         held.update(map(stem, words(f"{row['title']} {row['text']}")))
-    left = set()
-    total = 0.0
-    missing = 0.0
-    for content_stem in content_stems(question):
-        weight = weights[content_stem]
-        total += weight
-        if content_stem not in held:
-            left.add(content_stem)
-            missing += weight
+    content = content_stems(question)
+    left = {content_stem for content_stem in content if content_stem not in held}
+    total = sum(weights[content_stem] for content_stem in content)
+    missing = sum(weights[content_stem] for content_stem in left)
     if not total or missing < OPEN * total:
         return []
     return [word for word in dict.fromkeys(words(question)) if stem(word) in left]

@@ -134,8 +134,8 @@ def messages(question: str, labels: Sequence[str], *, several: bool = False) -> 
     # The model would repeat labels of examples that are not possible here.
     kept = []
     for line in system.splitlines():
-        _, arrow, label = line.rpartition(" -> ")
-        if not arrow or label in labels:
+        _, arrow, answer = line.rpartition(" -> ")
+        if not arrow or answer in labels:
             kept.append(line)
     return [(role, "\n".join(kept)), *rest]
 
@@ -170,7 +170,7 @@ def best(
     corpora: list[Label] = [corpus for corpus in CORPORA if corpus in held]
     able = ["none", *corpora] if none_allowed else corpora
     # A trained router may know fewer labels than the library has corpora.
-    given = {label: probabilities.get(label, 0.0) for label in able}
+    given: dict[str, float] = {label: probabilities.get(label, 0.0) for label in able}
     total = sum(given.values()) or 1.0
     confidence = {label: round(probability / total, 3) for label, probability in given.items()}
     second_below = 0.0 if as_published(context) else router.SECOND_BELOW
