@@ -38,7 +38,8 @@ class AnswerBuilder:
     Args:
         emit: shows a sentence with its citations, by its number from 1.
         rows: evidence of the turn, by id.
-        items: clips and pictures that strips were cut from. Their spans give the seconds or the box of a sentence.
+        items: clips and pictures that strips were cut from. Their spans give the seconds or the box of a
+            sentence.
         mark: shows the mark of a sentence that was shown before, by its number.
         strict: whether the sentences of a chat model are shown only once they are verified.
         checked: whether the sentences of a chat model are checked; otherwise they stay unchecked.
@@ -139,8 +140,8 @@ class AnswerBuilder:
     ) -> None:
         """Give a sentence its mark, and the citations that decide it.
 
-        A citation number that only this sentence uses may get another passage. Sources that the sentence names
-        but that do not decide follow behind those that do.
+        A citation number that only this sentence uses may get another passage. Sources that the sentence
+        names but that do not decide follow behind those that do.
 
         Args:
             n: number of the sentence, from 1.
@@ -192,7 +193,7 @@ class AnswerBuilder:
             self._mark(n, self.sentences[n - 1], [])
 
     def _left_over(self, free: Sequence[int]) -> list[int]:
-        """Return the numbers of named sources that do not decide; drop those that another citation repeats."""
+        """Return the named sources that do not decide; drop those that another citation repeats."""
         kept = []
         for number in sorted(free, reverse=True):
             if not self._is_repeated(number):
@@ -234,8 +235,8 @@ class AnswerBuilder:
     def show(self, text: str, support: Support, rests: Sequence[Quoted], sign: str = "") -> None:
         """Show a sentence with the words that it rests on.
 
-        Every sentence of a model is shown here, so this is the place to qualify one that rests on speech of which
-        the recogniser was not sure.
+        Every sentence of a model is shown here, so this is the place to qualify one that rests on speech of
+        which the recogniser was not sure.
         """
         self._show_frames()
         used: dict[int, Citation] = {}
@@ -267,7 +268,7 @@ class AnswerBuilder:
         self._emit(len(self.sentences), self.sentences[-1], [])
 
     def quote(self, text: str, strip: Strip, marked: Sequence[tuple[int, int]]) -> None:
-        """Show a quote with a citation that opens the strip; `marked` are the spans that match the question."""
+        """Show a quote with a citation of its strip; `marked` are the spans that match the question."""
         cited = self._cite(strip, strip["text"])
         sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=tuple(marked))
         self.sentences.append(sentence)

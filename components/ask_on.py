@@ -1,8 +1,8 @@
 """Find the next queries without a model: what the best passages leave open.
 
 A question of several hops is recognised by what was found: the best two passages lack words of it, but they
-name other documents of the library. The next round searches the missing words together with each name. The rule
-uses no word of any language. docs/results.md has the figures.
+name other documents of the library. The next round searches the missing words together with each name. The
+rule uses no word of any language. docs/results.md has the figures.
 """
 
 from __future__ import annotations

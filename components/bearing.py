@@ -22,8 +22,8 @@ _MOST = 120
 async def bearing(library: Library, item: Item, question: str, most: int) -> str:
     """Return the beginning of an item and its most relevant passages, in their order.
 
-    A passage is three sentences, or whole rows of a table. Of an item that is mostly a table, one stretch of rows
-    is returned: a statement can read the others.
+    A passage is three sentences, or whole rows of a table. Of an item that is mostly a table, one stretch
+    of rows is returned: a statement can read the others.
 
     Args:
         library: supplies the weights of words.

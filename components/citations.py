@@ -32,9 +32,12 @@ _STRONG = re.compile(r"\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 _DOCUMENTS = re.compile(
     r"(?:do[ck]u?ment\w*|do[ck]s?|sources?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
     r"|cit(?:e|ed|ation|a|at)?s?"
-    r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?|notes?|fn|ids?|index"
-    r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet|źródł[oa]|zdroje?"
-    r"|forrás|sursa|sursă|izvor|πηγή|kaynak|источник\w*|документ\w*|джерел[оа]|מקור|مصدر|المصدر|منبع|स्रोत|nguồn"
+    r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?"
+    r"|notes?|fn|ids?|index"
+    r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet"
+    r"|źródł[oa]|zdroje?"
+    r"|forrás|sursa|sursă|izvor|πηγή|kaynak|источник\w*|документ\w*|джерел[оа]|מקור"
+    r"|مصدر|المصدر|منبع|स्रोत|nguồn"
     r"|sumber|文档|文件|文献|来源|出处|资料|資料|文書|出典|参考|참고|출처|문서|แหล่งที่มา|pièces?|passagem|párrafo"
     r"|no|nr|num|number|nummer|número|numéro|see|siehe|vgl|cf|voir|ver|vedi|см)\.?\Z",
     re.I,

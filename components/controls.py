@@ -1,7 +1,7 @@
 """Make control sentences, one false and one true, from the passages of a call or from a fixed stock.
 
-A checker that reads calls the false one contradicted and the true one supported. A checker that copies, guesses
-or skips does not, and then its verdicts on the answer do not count.
+A checker that reads calls the false one contradicted and the true one supported. A checker that copies,
+guesses or skips does not, and then its verdicts on the answer do not count.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def _unused_stock(used: Collection[str]) -> list[dict[str, str]]:
 def held(control: Control, rows: Sequence[Verdict], passages: Sequence[ShownPassage]) -> bool:
     """Return whether the verdicts on a control are right.
 
-    The true one must be supported or follow. The false one must be contradicted or disputed, with words that a
-    passage contains.
+    The true one must be supported or follow. The false one must be contradicted or disputed, with words
+    that a passage contains.
     """
     verdicts = {row.verdict for row in rows}
     if not verdicts:
@@ -236,7 +236,7 @@ def _form(number: str) -> str:
 
 
 def _another(number: str, draw: random.Random) -> str:
-    """Return a number of the same form: a near year, a small number as in a date, else one 1.5 to 2 times as large."""
+    """Return a number of the same form: a near year, another small number, or one 1.5 to 2 times as large."""
     whole = re.match(r"\d+", number)
     assert whole is not None
     value = int(whole.group())

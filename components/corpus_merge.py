@@ -1,9 +1,9 @@
 """Merge the results of several corpora, with the router's confidence as prior.
 
-Scores of different corpora do not compare, and a question often does not show where its answer is. So the weight
-of a corpus follows Bayes: the router's confidence, times the odds that its best result is relevant. Its items
-share that weight by their ranks. Then the order of all items as one pool, in which the router has no part,
-counts half as much.
+Scores of different corpora do not compare, and a question often does not show where its answer is. So the
+weight of a corpus follows Bayes: the router's confidence, times the odds that its best result is relevant.
+Its items share that weight by their ranks. Then the order of all items as one pool, in which the router has
+no part, counts half as much.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ TEXTUAL = ("paragraph", "document")
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
     """Keep one of the items with the same text or picture, with the locators of the others.
 
-    For a picture this is the item with the longest text, for a text the one with the latest date. Items without
-    text are never the same.
+    For a picture this is the item with the longest text, for a text the one with the latest date. Items
+    without text are never the same.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:

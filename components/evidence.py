@@ -1,6 +1,7 @@
 """Types that components exchange: evidence, its strips, and the sentences and citations of an answer.
 
-The state of a run stores these rows, so they hold ids, locators and short text, but no pixels or whole documents.
+The state of a run stores these rows, so they hold ids, locators and short text, but no pixels or whole
+documents.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ TEXT_LIMIT = 2_000
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Step = Literal["correct", "ambiguous", "incorrect", "reword", "unsure", "web"]
-"""Edges behind a verdict: the three actions of CRAG, a second search in other words (`reword`), an incorrect result
-that nothing can repair (`unsure`), and the web."""
+"""Edges behind a verdict: the three actions of CRAG, a second search in other words (`reword`), an incorrect
+result that nothing can repair (`unsure`), and the web."""
 Origin = Literal["library", "web", "model"]
 Support = Literal[
     "verified",
@@ -32,9 +33,9 @@ Support = Literal[
     "quoted",
     "pending",
 ]
-"""Mark of a sentence: a source says it; it follows from sources; it was computed from a table; sources disagree on
-it; a source says otherwise; no source was found for it. Or it is the model's own knowledge, it was not checked, it
-is quoted word for word, or its mark is still to come."""
+"""Mark of a sentence: a source says it; it follows from sources; it was computed from a table; sources
+disagree on it; a source says otherwise; no source was found for it. Or it is the model's own knowledge, it was not
+checked, it is quoted word for word, or its mark is still to come."""
 
 
 class SourceRow(TypedDict):
@@ -109,12 +110,12 @@ class Evidence(TypedDict):
     also: NotRequired[list[Locator]]
     """Other places of the same text."""
     global_score: NotRequired[float]
-    """Score for the question of the turn over all hops, set by `reason`. The best item by itself has 1; an item of a
-    later hop gets a share of the scores that led to it."""
+    """Score for the question of the turn over all hops, set by `reason`. The best item by itself has 1; an
+    item of a later hop gets a share of the scores that led to it."""
     seen: NotRequired[str]
     """What a vision model saw in the picture or in frames of the clip for the question; empty for nothing."""
     judged: NotRequired[float]
-    """Relevance to `query` in [-1, 1] by the evaluator, if it judged the clip before `grade`, which then skips it."""
+    """Relevance to `query` in [-1, 1] by the evaluator, if it judged the clip before `grade`."""
     looks: NotRequired[float]
     """Relevance of the picture by an image encoder, in [-1, 1]; `relevance` includes it."""
     told: NotRequired[float]
@@ -153,8 +154,9 @@ class Strip(TypedDict):
 
 
 ListKind = Literal["dense", "lexical", "visual", "pooled", "seen", "beside"]
-"""Ranked by the text encoder, by words, by the image-text encoder, or by several channels at once. The last two are
-not ranked: clips that a vision model described, and clips whose transcript is read in addition to the evidence."""
+"""Ranked by the text encoder, by words, by the image-text encoder, or by several channels at once. The last
+two are not ranked: clips that a vision model described, and clips whose transcript is read in addition to the
+evidence."""
 
 
 class RankedList(TypedDict):
@@ -278,7 +280,7 @@ class Sentence(BaseModel):
     against: tuple[int, ...] = ()
     """Numbers of the citations that say otherwise."""
     confidence: float = 0.0
-    """In [0, 1] by its mark: 1 if a source says it, .7 if it follows, .5 if disputed or the model's knowledge."""
+    """In [0, 1] by its mark: 1 if a source says it, .7 if it follows, .5 if disputed or from the model."""
     sign: str = ""
     """Sign of its line: `-` or `2.` for a list item, `|` for a table row, `>` for a quote; prose has none."""
     marked: tuple[tuple[int, int], ...] = ()

@@ -133,8 +133,8 @@ async def _published(run: RunContext, query: str, form: str) -> list[str]:
 async def _other_languages(run: RunContext, query: str) -> list[str]:
     """Return the name of the library's most frequent language that is not the query's.
 
-    Few words do not show their language surely. If the guess is unsure, or not a language of the library, return
-    its two most frequent languages, so that the most frequent one is never left out.
+    Few words do not show their language surely. If the guess is unsure, or not a language of the library,
+    return its two most frequent languages, so that the most frequent one is never left out.
     """
     languages = await (await run.library()).languages()
     held = [code for code in languages if code in NAMES]
@@ -149,7 +149,7 @@ def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -
     """Return the queries of a reply, at most `limit` lines.
 
     Numbering, bullets, quotes, blanks, duplicates, copies of the query, prose, and lines that only announce
-    others are dropped. Lines in a script of which the query has no letter are dropped unless `anywhere`.
+    others are dropped. Lines in a script that the query does not use are dropped unless `anywhere`.
     """
     kept: dict[str, str] = {}
     scripts = {script(letter) for letter in query if letter.isalpha()}

@@ -38,8 +38,8 @@ async def aindex(
         documents: documents of a LangChain loader; their text is stored in the library's own folder.
         on_event: takes the events of the run.
         loader: a key of `ragweave.corpora.loaders.LOADERS`, if the files are exports of that kind.
-        encoder: replaces the library's text encoder, named as in RAGWEAVE_EMBED; all vectors are computed again
-            from the stored text.
+        encoder: replaces the library's text encoder, named as in RAGWEAVE_EMBED; all vectors are computed
+            again from the stored text.
         forgets: whether files that are gone are dropped even if they are most of a folder's.
 
     Raises:

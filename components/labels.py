@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _BEFORE = (  # languages with “final” before the noun
-    r"answer|antwort|antwoord|svar|vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz|atsakymas|atbilde|vastus"
+    r"answer|antwort|antwoord|svar|vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz"
+    r"|atsakymas|atbilde|vastus"
     r"|ответ|відповідь|отговор|одговор|απάντηση|cevap|yanıt|उत्तर|जवाब|উত্তর"
 )
 _BEHIND = (
@@ -25,7 +26,7 @@ _ANSWER = rf"(?:{_WORD} ){{0,2}}(?:{_BEFORE})|(?:{_BEHIND})(?: {_WORD}){{0,2}}|{
 
 
 def _line(label: str) -> re.Pattern[str]:
-    """Return a pattern for a label at the beginning of a line: with a colon, or alone as a heading or in bold."""
+    """Return a pattern for a label that begins a line: with a colon, or alone as a heading or in bold."""
     begin = r"^[^\S\n]*(?:>[^\S\n]*)?"
     colon = rf"(?:#{{1,6}}[^\S\n]*)?[*_`]*(?:{label})[*_`]*[^\S\n]*[:：][*_`]*"
     alone = rf"(?:#{{1,6}}[^\S\n]*[*_]*(?:{label})[*_]*|(?:\*\*|__)(?:{label})(?:\*\*|__))[^\S\n]*(?=\n)"

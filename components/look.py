@@ -43,7 +43,7 @@ _TAKES_NONE = re.compile(
     r"|at most 0 image|unknown variant .?image_url|(?:vision|mmproj) is required for image input",
     re.I,
 )
-"""Messages of servers whose model takes no pictures; any other refusal may concern one picture, key or prompt.
+"""Messages of servers whose model takes no pictures; other refusals may concern one picture, key or prompt.
 
 A message that continues after this may state such a condition, so it does not match. A model that is missed
 costs one refused call a turn.

@@ -104,7 +104,7 @@ def _claims(builder: AnswerBuilder, readable: Sequence[_Readable]) -> list[Claim
 
 
 async def _readable(run: RunContext, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> list[_Readable]:
-    """Return the sources to check against: whole items that are cited, then the best others, then recalled text."""
+    """Return the sources to check against: cited items as a whole, the best others, and recalled text."""
     cited = _cited_ids(builder, rows)
     items = await (await run.library()).items(cited)
     own: list[_Readable] = []

@@ -28,7 +28,7 @@ def weak(title: str) -> str:
 
 
 def as_heard(text: str, place: Locator) -> str:
-    """Return a text, marked as heard if its place is speech of which the recogniser was not sure."""
+    """Return a text, marked as heard if it comes from speech that was not recognised for sure."""
     return f"{text} {HEARD}" if place.get("doubtful") else text
 
 

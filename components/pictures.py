@@ -116,7 +116,7 @@ async def _description(
     image: bytes,
     evidence: Mapping[str, Evidence],
 ) -> str | None:
-    """Return what is seen in the picture of a row: from the evidence if it was seen before, else by the model."""
+    """Return what is seen in the picture of a row; the model is asked if the evidence does not have it."""
     known = evidence.get(row[0]["evidence"])
     if known is not None and "seen" in known:
         return known["seen"]

@@ -22,7 +22,7 @@ REPORT = 20
 LONGEST = 4_000
 """Characters of one sentence."""
 _WINDOW = 400
-"""Characters before an end that decide whether a sentence ends there, and last characters that may still change."""
+"""Characters that decide whether a sentence ends behind them, and that later text may still affect."""
 REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
@@ -192,7 +192,7 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
 
 
 def _ends(buffer: str, end: int, follows: str) -> bool:
-    """Return whether a sentence ends at a full stop, or whether that is part of a date, number or abbreviation."""
+    """Return whether a full stop ends a sentence and is not part of a date, number or abbreviation."""
     before = with_marks(buffer[max(0, end - _WINDOW) : end])
     next_word = _NEXT.match(follows)
     if _ORDINAL.search(before) and (not next_word or month_of(next_word[1])):

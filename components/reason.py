@@ -74,9 +74,9 @@ async def decide(run: RunContext, known: Knowledge) -> Outcome[Decision]:
 async def locally(run: RunContext, known: Knowledge) -> Decision:
     """Choose the next query without a model.
 
-    Before the first round this is the question. If no passage is relevant, the same query goes to corpora that
-    were not searched yet: without a model that reads, only the route can be corrected (CRAG, section 4.2).
-    Otherwise `next_queries` finds what the best passages leave open.
+    Before the first round this is the question. If no passage is relevant, the same query goes to corpora
+    that were not searched yet: without a model that reads, only the route can be corrected (CRAG, section
+    4.2). Otherwise `next_queries` finds what the best passages leave open.
     """
     if not known.hops:
         return Decision(query=known.question)

@@ -2,8 +2,8 @@
 
 The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time
 decay: lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a
-probability. Ages are counted from the newest relevant item, not from today: a library that stopped growing last
-year still knows its latest state.
+probability. Ages are counted from the newest relevant item, not from today: a library that stopped growing
+last year still knows its latest state.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _probabilities(relevance: Sequence[float]) -> list[float]:
 
 
 def _scaled(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
-    """Return weights scaled so that the highest weighted probability equals the highest one without weights."""
+    """Return weights scaled so that the highest probability is the same with and without them."""
     chances = _probabilities(relevance)
     best = 0.0
     for chance, weight in zip(chances, made, strict=True):

@@ -16,8 +16,8 @@ _CLOCK = re.compile(r"(?<![\d:.,])(?:(\d{1,2}):)?(\d{1,3}):([0-5]\d)(?![\d:])")
 def exact(strip: Strip, words: str, item: Item | None) -> Locator:
     """Return the locator of a strip, narrowed to the words that a sentence rests on.
 
-    The item's spans give the seconds of a recording, the box of a picture, or the line of a text. The locator of
-    the strip is returned if the words are not found, or if their place is outside the item.
+    The item's spans give the seconds of a recording, the box of a picture, or the line of a text. The
+    locator of the strip is returned if the words are not found, or if their place is outside the item.
     """
     locator = strip["locator"]
     if item is None:

@@ -60,9 +60,9 @@ async def _ensemble(run: RunContext, query: str, held: Collection[Label]) -> Out
 async def locally(run: RunContext, query: str, held: Collection[Label]) -> Routed:
     """Return the corpora that the head chooses, best first; `none` only in the published form.
 
-    A question seldom shows where its answer is, and one that names a medium may mean another ("who painted the
-    picture?"). So a library of several media is searched as a whole, and `fuse` weights what was found by the
-    head's confidence in its corpus.
+    A question seldom shows where its answer is, and one that names a medium may mean another ("who painted
+    the picture?"). So a library of several media is searched as a whole, and `fuse` weights what was found
+    by the head's confidence in its corpus.
     """
     alone = as_published(run.context)
     # The head takes two milliseconds, so it needs no thread.

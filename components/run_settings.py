@@ -89,7 +89,7 @@ def _value(model: type[BaseModel], name: str, value: str) -> str | list[str]:
 
 
 def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
-    """Return a context from values, overridden by `KEY=VALUE` pairs, and these by options that are not None."""
+    """Return a context from values; `KEY=VALUE` pairs override them, and options that are not None both."""
     from ragweave.components.context import Context
 
     values = values_of(settings or [], given)

@@ -109,7 +109,7 @@ def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], d
 
 
 def _led(at: _Hop, pool: Ranking) -> Ranking:
-    """Raise the scores of items whose document the query names, so that they are among those that are read."""
+    """Raise the scores of items whose document the query names, so that they are read."""
     if not at.leads or not pool:
         return pool
     raised = {item_id: score + LIFT * at.leads.get(item_id, 0.0) for item_id, score in pool}
@@ -172,7 +172,7 @@ def _rank_scores(at: _Hop, of: _Scored) -> list[float]:
 
 
 def _model_scores(at: _Hop, of: _Scored, fused: Sequence[float]) -> list[float]:
-    """Return the cross-encoder's scores if it is needed and works, else the relevance model's and the fused ones."""
+    """Return the cross-encoder's scores if it is needed and works, else those of the relevance model."""
     if at.judge is not None and of.scores.floor.max() < STRONG:
         crossed = _tried(partial(at.judge.scores, at.query, of.passages), at.notes)
         if crossed is not None:
