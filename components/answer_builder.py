@@ -155,7 +155,8 @@ class AnswerBuilder:
         used: list[int] = []
         for strip, words in (*rests, *against):
             number = self._cite(strip, words, free=free).n
-            free = [other for other in free if other != number]
+            if number in free:
+                free.remove(number)
             used.append(number)
         others = used[len(rests) :]
         deciding = used[: len(rests)] if rests and support != "contradicted" else used
@@ -220,8 +221,7 @@ class AnswerBuilder:
         """
         kept = [sentence for n, sentence in enumerate(self.sentences, 1) if n not in withheld]
         self.dropped += len(self.sentences) - len(kept)
-        marks = {sentence.support for sentence in kept}
-        self.sentences = [] if marks.isdisjoint(SHOWN_IF_STRICT) else kept
+        self.sentences = kept if _any_shown_if_strict(kept) else []
         for n, sentence in enumerate(self.sentences, 1):
             self._emit(n, sentence, self._citations_of(sentence.citations))
 
@@ -312,6 +312,14 @@ class AnswerBuilder:
         )
         self.citations[made.n - 1 : made.n] = [made]
         return made
+
+
+def _any_shown_if_strict(sentences: Iterable[Sentence]) -> bool:
+    """Return whether a sentence has a mark that a strict answer shows."""
+    for sentence in sentences:
+        if sentence.support in SHOWN_IF_STRICT:
+            return True
+    return False
 
 
 def _rank(row: Evidence) -> tuple[float, float, str]:

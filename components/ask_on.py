@@ -34,9 +34,12 @@ def next_queries(library: Library, known: Knowledge) -> list[str]:
     left = open_words(known.question, leads, library.weights({*content_stems(known.question)}))
     if not left:
         return []
-    titles = [row["title"].partition(" · ")[0] for row in leads]
-    mentioned = set(library.titles_in(" \n ".join([known.question, *titles])))
-    texts = [row["text"] for row in leads]
+    asked = [known.question]
+    texts = []
+    for row in leads:
+        asked.append(row["title"].partition(" · ")[0])
+        texts.append(row["text"])
+    mentioned = set(library.titles_in(" \n ".join(asked)))
     queries = []
     for title in library.titles_in("\n".join(texts)):
         query = " ".join([title, *left])
@@ -50,10 +53,10 @@ def open_words(question: str, leads: Sequence[Evidence], weights: Mapping[str, f
     held: set[str] = set()
     for row in leads:
         held.update(map(stem, words(f"{row['title']} {row['text']}")))
-    content = content_stems(question)
-    left = {content_stem for content_stem in content if content_stem not in held}
-    total = sum(weights[content_stem] for content_stem in content)
-    missing = sum(weights[content_stem] for content_stem in left)
+    content = set(content_stems(question))
+    left = content - held
+    total = sum(map(weights.__getitem__, content))
+    missing = sum(map(weights.__getitem__, left))
     if not total or missing < OPEN * total:
         return []
     return [word for word in dict.fromkeys(words(question)) if stem(word) in left]

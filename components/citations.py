@@ -246,7 +246,7 @@ def _superscript(m: re.Match[str], shown: int) -> str:
 
 def _all_shown(numbers: list[int], shown: int) -> bool:
     """Return whether all numbers are those of shown documents."""
-    return all(1 <= number <= shown for number in numbers)
+    return 1 <= min(numbers) and max(numbers) <= shown
 
 
 _ODD = re.compile(r"[【〔［〖⟦(（{<^\\$⁰¹²³⁴-⁹]|\[(?!\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*\](?![(\]]))")

@@ -28,9 +28,22 @@ _LABEL = re.compile(
     rf"(?:(\*\*|__|[*_`])\s*{_NAMED}(?:\s*[:：]\s*\1|\1\s*[:：])|{_NAMED}\s*[:：])\s*(?=\S)", re.I
 )
 """Matches a label that some models put before the question, in bold or not."""
-_AROUND = tuple(
-    pair.split()
-    for pair in "** **|__ __|* *|_ _|` `|\" \"|' '|“ ”|„ “|” ”|‘ ’|« »|» «|「 」|『 』".split("|")
+_AROUND = (
+    ("**", "**"),
+    ("__", "__"),
+    ("*", "*"),
+    ("_", "_"),
+    ("`", "`"),
+    ('"', '"'),
+    ("'", "'"),
+    ("“", "”"),
+    ("„", "“"),
+    ("”", "”"),
+    ("‘", "’"),
+    ("«", "»"),
+    ("»", "«"),
+    ("「", "」"),
+    ("『", "』"),
 )
 """Characters that some models put around the question: opening and closing ones."""
 _KEY = re.compile(r"question|query|turn|rewrit|output|text|frage|问题", re.I)
@@ -85,8 +98,10 @@ async def locally(run: RunContext, question: str, talk: Talk) -> str:
 
 async def by_model(run: RunContext, question: str, talk: Talk) -> str | None:
     """Return a self-contained question, or None if the model's reply is something else."""
-    history = "\n".join(f"{who}: {clip(text, 500)}" for who, text in talk.messages[-_TURNS:])
-    messages = load("condense", history=history, question=question)
+    lines = []
+    for who, text in talk.messages[-_TURNS:]:
+        lines.append(f"{who}: {clip(text, 500)}")
+    messages = load("condense", history="\n".join(lines), question=question)
     text = await run.text(messages, good=lambda text: _standalone(text, question, talk) is not None)
     return _standalone(text, question, talk)
 

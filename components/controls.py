@@ -126,7 +126,10 @@ def _gaps(passages: Sequence[ShownPassage], answer: Sequence[str]) -> list[int]:
 
     None is before a sentence that refers to the one before it: its pronoun would get another meaning.
     """
-    gaps = [n for n, sentence in enumerate(answer) if opens_well(sentence, passages)]
+    gaps = []
+    for n, sentence in enumerate(answer):
+        if opens_well(sentence, passages):
+            gaps.append(n)
     return [*gaps, len(answer)]
 
 
@@ -152,7 +155,7 @@ def controls(
     cannot give.
     """
     draw = random.Random(seed)
-    known = {_plain_of(sentence) for sentence in (question, *answer, *used)}
+    known = set(map(_plain_of, (question, *answer, *used)))
     pool = [sentence for sentence in statements(passages) if _plain_of(sentence.text) not in known]
     draw.shuffle(pool)
     values_first = seed % 2 == 0
@@ -179,13 +182,12 @@ def held(control: Control, rows: Sequence[Verdict], passages: Sequence[ShownPass
     The true one must be supported or follow. The false one must be contradicted or disputed, with words
     that a passage contains.
     """
-    verdicts = {row.verdict for row in rows}
-    if not verdicts:
-        return False
+    right = ("supported", "follows") if control.true else ("contradicted", "disputed")
+    for row in rows:
+        if row.verdict not in right:
+            return False
     if control.true:
-        return verdicts <= {"supported", "follows"}
-    if not verdicts <= {"contradicted", "disputed"}:
-        return False
+        return len(rows) > 0
     for row in rows:
         if stand(row.words, passages) or stand(row.says, passages):
             return True
@@ -243,7 +245,7 @@ def _another(number: str, draw: random.Random) -> str:
     if 1000 <= value <= 2100:
         new = value + draw.choice((-1, 1)) * draw.randint(3, 19)
     elif value <= 28:
-        new = draw.choice([n for n in range(2, 29) if abs(n - value) > 1])
+        new = draw.choice([*range(2, value - 1), *range(max(2, value + 2), 29)])
     else:
         new = value + draw.randint(value // 2, value)
     return f"{new}{number[whole.end() :]}"
@@ -266,8 +268,11 @@ def _renamed(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Ra
     rest = s.terms - set(text.content_terms(name))
     others: set[str] = set()
     for shown in passages:
-        others.update(other for other in text.names(shown.text) if _can_replace(other, name, s, passages))
-    free = [other for other in sorted(others) if not _any_says_of(other, rest, passages)]
+        others.update(text.names(shown.text))
+    free = []
+    for other in sorted(others):
+        if _can_replace(other, name, s, passages) and not _any_says_of(other, rest, passages):
+            free.append(other)
     if not free:
         return None
     return Control(f"{draw.choice(free)}{s.text[len(name) :]}", False, "name", s.passage)
@@ -299,8 +304,11 @@ def _says_of(name: str, rest: frozenset[str], part: str) -> bool:
 def _is_english(sentence: str) -> bool:
     """Return whether at least a quarter of the words are English function words."""
     words = text.words(sentence)
-    function_words = [word for word in words if word in text.STOP]
-    return 4 * len(function_words) >= len(words)
+    function_words = 0
+    for word in words:
+        if word in text.STOP:
+            function_words += 1
+    return 4 * function_words >= len(words)
 
 
 def stand(words: str, passages: Sequence[ShownPassage]) -> bool:

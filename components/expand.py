@@ -137,12 +137,13 @@ async def _other_languages(run: RunContext, query: str) -> list[str]:
     return its two most frequent languages, so that the most frequent one is never left out.
     """
     languages = await (await run.library()).languages()
-    held = [code for code in languages if code in NAMES]
     guess = guess_language(query)
-    if guess in held:
-        held.remove(guess)
-        return [NAMES[code] for code in held[:1]]
-    return [NAMES[code] for code in held[:2]]
+    known = guess in NAMES and guess in languages
+    names = []
+    for code in languages:
+        if code in NAMES and not (known and code == guess):
+            names.append(NAMES[code])
+    return names[:1] if known else names[:2]
 
 
 def clean(rewrites: list[str], query: str, limit: int, anywhere: bool = False) -> list[str]:

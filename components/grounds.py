@@ -66,9 +66,7 @@ def find(words: str, passages: Sequence[str], named: int) -> Grounds | None:
     White space, case, quotation marks and emphasis are ignored. Return None if no passage contains the words,
     or if they span more than three sentences.
     """
-    order = [named]
-    order += [number for number in range(1, len(passages) + 1) if number != named]
-    for number in order:
+    for number in dict.fromkeys([named, *range(1, len(passages) + 1)]):
         if not 1 <= number <= len(passages):
             continue
         text = passages[number - 1]
@@ -199,26 +197,28 @@ def lacking(
     for value in values(sentence):
         if value.sure and not _holds(value, held, f"{near.titles}\n{near.texts}"):
             return value.text
-    return missing_name(sentence, near.words, near.titles, question, [text for _, text in passages])
+    return missing_name(sentence, near.words, near.titles, question, near.all_texts)
 
 
 class _Surroundings(NamedTuple):
-    """The words of grounds, and the titles and texts of their passages."""
+    """The words of grounds, the titles and texts of their passages, and the texts of all passages."""
 
     words: str
     titles: str
     texts: str
+    all_texts: list[str]
 
 
 def _surroundings(grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]]) -> _Surroundings:
-    titles, texts = [], []
+    words, titles, texts = [], [], []
     for found in grounds:
         title, text = passages[found.passage - 1]
+        words.append(found.text)
         texts.append(text)
         if title not in titles:
             titles.append(title)
-    words = "\n".join(found.text for found in grounds)
-    return _Surroundings(words, "\n".join(titles), "\n".join(texts))
+    all_texts = [text for _, text in passages]
+    return _Surroundings("\n".join(words), "\n".join(titles), "\n".join(texts), all_texts)
 
 
 def _holds(value: Value, held: Sequence[Value], around: str) -> bool:
@@ -227,10 +227,9 @@ def _holds(value: Value, held: Sequence[Value], around: str) -> bool:
     The unit must be next to the number. If the number is written without a unit, the unit may be anywhere in
     the text around it.
     """
-    same = [other for other in held if other.same(value)]
-    if value.unit is None or not same:
-        return bool(same)
-    units = [other.unit for other in same]
+    units = [other.unit for other in held if other.same(value)]
+    if value.unit is None or not units:
+        return bool(units)
     if value.unit in units:
         return True
     return None in units and value.unit in units_named(around)
@@ -253,7 +252,7 @@ def underivable(
             continue
         if not _derivable(value, held, near.words):
             return value.text
-    return missing_name(sentence, near.words, near.titles, question, [text for _, text in passages])
+    return missing_name(sentence, near.words, near.titles, question, near.all_texts)
 
 
 def _derivable(value: Value, held: Sequence[Value], words: str) -> bool:

@@ -85,8 +85,12 @@ async def unlooked(
         if item_id in items and frames(items[item_id], 1):
             found.append((number, items[item_id]))
     found = sorted(found[:MOST], key=lambda numbered: numbered[1].corpus == "video")
-    left = apart([item for _, item in found], 1)
-    return [numbered for numbered, unseen in zip(found, left, strict=True) if unseen]
+    out = []
+    unseen = apart([item for _, item in found], 1)
+    for numbered, frames_left in zip(found, unseen, strict=True):
+        if frames_left:
+            out.append(numbered)
+    return out
 
 
 async def look_first(run: RunContext, query: str, rows: Sequence[Evidence], enough: float) -> dict[str, str]:
@@ -137,11 +141,15 @@ async def by_model(
         return {}
     wanted = clips if run.context.method.form == "video-rag" else clips[:CLIPS]
     spread = apart(wanted, run.context.method.look_frames)
-    able = [(item, shown) for item, shown in zip(wanted, spread, strict=True) if shown]
-    calls = [_look_at_clip(run, model, query, keywords, item, shown) for item, shown in able]
+    able = []
+    calls = []
+    for item, shown in zip(wanted, spread, strict=True):
+        if shown:
+            able.append(item)
+            calls.append(_look_at_clip(run, model, query, keywords, item, shown))
     replies = await asyncio.gather(*calls)
     out = {}
-    for (item, _), text in zip(able, replies, strict=True):
+    for item, text in zip(able, replies, strict=True):
         if text is not None:
             out[item.id] = text
     return out

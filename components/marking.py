@@ -83,7 +83,7 @@ async def _checked(
         if not result.passed:
             void = FAILED.format(why=result.words, remedy=exam.REMEDY)
             return CheckedAnswer([NOT_CHECKED] * len(claims), void)
-        return await check(run, question, claims, [part.source for part in readable])
+        return await check(run, question, claims, _sources(readable))
     except RagweaveError as error:
         return CheckedAnswer([NOT_CHECKED] * len(claims), DOWN.format(why=error))
 
@@ -121,8 +121,14 @@ async def _readable(run: RunContext, builder: AnswerBuilder, rows: Mapping[str, 
     rest: list[_Readable] = []
     for row in sorted(uncited, key=_rank):
         rest += _sources_of(row, None)
-    chosen = others([part.source for part in rest], [part.source for part in own])
-    return [*own, *(part for part in rest if part.source in chosen), *recalled]
+    chosen = others(_sources(rest), _sources(own))
+    best = [part for part in rest if part.source in chosen]
+    return [*own, *best, *recalled]
+
+
+def _sources(readable: Sequence[_Readable]) -> list[CheckSource]:
+    """Return what a model reads of each source."""
+    return [part.source for part in readable]
 
 
 def _cited_ids(builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> list[str]:

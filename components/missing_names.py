@@ -49,9 +49,17 @@ def _single_capitals_mislead(sentence: str, words: str, passages: Sequence[str])
 def _all_alike(parts: Sequence[str], have: Sequence[str]) -> bool:
     """Return whether each part of a name is a form of a word that is there."""
     for part in parts:
-        if not any(_alike(part, other) for other in have):
+        if not _any_alike(part, have):
             return False
     return True
+
+
+def _any_alike(part: str, have: Sequence[str]) -> bool:
+    """Return whether a part of a name is a form of a word that is there."""
+    for other in have:
+        if _alike(part, other):
+            return True
+    return False
 
 
 def _parts(text: str) -> list[str]:
@@ -82,7 +90,7 @@ def _shared_letters(one: str, other: str) -> int:
 def _named_in(name: str, passages: Iterable[str]) -> bool:
     """Return whether a passage writes a word with a capital within a sentence, as only a name is written."""
     within = re.compile(rf"[\w,;)]\s{re.escape(name)}\b")
-    return any(within.search(text) for text in passages)
+    return any(map(within.search, passages))
 
 
 def _abbreviates(name: str, text: str) -> bool:

@@ -180,8 +180,10 @@ def _with_look(row: list[Strip], text: str | None) -> list[Strip]:
         return row
     first = row[0]
     strip = Strip(**{**first, "id": seen_id(first["evidence"], text), "text": text})
-    known_ids = [other["id"] for other in row]
-    return row if strip["id"] in known_ids else [*row, strip]
+    for other in row:
+        if other["id"] == strip["id"]:
+            return row
+    return [*row, strip]
 
 
 def sees(run: RunContext, role: Role) -> bool:
@@ -200,8 +202,9 @@ async def watched(run: RunContext, filmed: Sequence[tuple[int, Item]]) -> Pictur
     shares = apart([item for _, item in filmed], max(1, most // max(1, len(filmed))))
     for (n, _), share in zip(filmed, shares, strict=True):
         opened = await open_pictures(run, share, most - len(out.images))
-        out.images += [image for _, image in opened]
-        out.numbers += [n] * len(opened)
+        for _, image in opened:
+            out.images.append(image)
+            out.numbers.append(n)
     return out
 
 

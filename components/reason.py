@@ -199,10 +199,12 @@ async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> P
     rows = {row["id"]: row for row in known.rows}
     first_number = len(_shown_ids(past[:-1])) + 1
     numbered: list[tuple[int, Evidence]] = []
+    last: list[Evidence] = []
     for number, evidence_id in enumerate(past[-1].shown, first_number):
         if evidence_id in rows:
             numbered.append((number, rows[evidence_id]))
-    worth = worth_a_look([row for _, row in numbered], known.lower)
+            last.append(rows[evidence_id])
+    worth = worth_a_look(last, known.lower)
     return await watched(run, await unlooked(run, numbered, worth))
 
 
@@ -249,8 +251,8 @@ def _opening(run: RunContext, languages: Sequence[str]) -> str:
     if run.context.method.form != "auto-rag":
         lines += [f"Today is {today()}.", ABOUT_FILES]
     if len(languages) > 1:
-        named = ", ".join(NAMES.get(code, code) for code in languages)
-        lines.append(f"The library is in {named}.")
+        named = [NAMES.get(code, code) for code in languages]
+        lines.append(f"The library is in {', '.join(named)}.")
     if run.context.method.scored:
         lines.append(f"The answer is {run.context.method.scored}.")
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join([*lines, ""])

@@ -66,10 +66,17 @@ def weights(
     if newest is None:
         return [1.0] * len(known)
     made: list[float | None] = []
+    dated: list[float] = []
     for date in known:
-        made.append(None if date is None else decay((newest - date).total_seconds() / 86_400, half_life))
-    middle = statistics.median([weight for weight in made if weight is not None])
-    return _scaled(relevance, [middle if weight is None else weight for weight in made])
+        if date is None:
+            made.append(None)
+            continue
+        weight = decay((newest - date).total_seconds() / 86_400, half_life)
+        made.append(weight)
+        dated.append(weight)
+    middle = statistics.median(dated)
+    filled = [middle if weight is None else weight for weight in made]
+    return _scaled(relevance, filled)
 
 
 def _newest_relevant(dates: Sequence[datetime | None], chances: Sequence[float]) -> datetime | None:
@@ -115,7 +122,7 @@ def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Eviden
 
     Only the document's own date counts, not that of its file on a disk. `decay` defines the weights.
     """
-    dates = [date_of(row) for row in rows]
+    dates = list(map(date_of, rows))
     relevance = [row["relevance"] for row in rows]
     aged: list[Evidence] = []
     for row, weight in zip(rows, weights(dates, relevance, half_life, now), strict=True):

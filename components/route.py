@@ -83,7 +83,7 @@ async def by_head(run: RunContext, query: str, held: Collection[Label]) -> Route
 
 async def by_model(run: RunContext, query: str, held: Collection[Label]) -> Routed | None:
     """Ask the language model for a label, or for two if the question asks for two things."""
-    able: list[str] = [corpus for corpus in CORPORA if corpus in held]
+    able: list[str] = [*_corpora_of(held)]
     if run.hop <= 1:
         able = ["none", *able]
     if len(able) == 1 and run.hop > 1:
@@ -142,12 +142,17 @@ def messages(question: str, labels: Sequence[str], *, several: bool = False) -> 
 
 def combinations_of(labels: Sequence[str]) -> list[str]:
     """Return the pairs of labels that one question may need: two media in either order, not `none`."""
-    groups = router.modalities([corpus for corpus in CORPORA if corpus in labels])
+    groups = router.modalities(_corpora_of(labels))
     pairs = set()
     for one, other in permutations(groups, 2):
         for first, second in product(one, other):
             pairs.add(f"{first}+{second}")
     return sorted(pairs)
+
+
+def _corpora_of(names: Collection[str]) -> list[Label]:
+    """Return the corpora among names, in their fixed order."""
+    return [corpus for corpus in CORPORA if corpus in names]
 
 
 def as_published(context: Context) -> bool:
@@ -167,10 +172,11 @@ def best(
 
     In the published form only one label is returned.
     """
-    corpora: list[Label] = [corpus for corpus in CORPORA if corpus in held]
-    able = ["none", *corpora] if none_allowed else corpora
-    # A trained router may know fewer labels than the library has corpora.
-    given: dict[str, float] = {label: probabilities.get(label, 0.0) for label in able}
+    corpora = _corpora_of(held)
+    given: dict[str, float] = {}
+    for label in ["none", *corpora] if none_allowed else corpora:
+        # A trained router may know fewer labels than the library has corpora.
+        given[label] = probabilities.get(label, 0.0)
     total = sum(given.values()) or 1.0
     confidence = {label: round(probability / total, 3) for label, probability in given.items()}
     second_below = 0.0 if as_published(context) else router.SECOND_BELOW
@@ -180,5 +186,5 @@ def best(
 
 def labels(names: Collection[str]) -> list[Label]:
     """Return those names that are labels."""
-    known: dict[str, Label] = {label: label for label in LABELS}
+    known: dict[str, Label] = dict(zip(LABELS, LABELS, strict=True))
     return [known[name] for name in names if name in known]

@@ -156,7 +156,7 @@ async def _row(
         "counted": found.counted,
         "total": found.total,
         "columns": list(found.columns),
-        "rows": [_cut_row(row) for row in found.rows],
+        "rows": list(map(_cut_row, found.rows)),
         "more": found.more,
         "places": await _places(library, table, found, parts),
         "item": first,
@@ -264,7 +264,8 @@ def as_text(computed: Computed) -> str:
     rests = f"{counted:,} of {total:,} rows" if counted is not None else f"rows of {total:,}, nested"
     condition = f", where {computed['condition']}" if computed["condition"] else ""
     lines = [f"Result of: {computed['statement']}", f"Counted: {rests}{condition}"]
-    lines += [f"Note: {note}" for note in computed["notes"]]
+    for note in computed["notes"]:
+        lines.append(f"Note: {note}")
     if counted == 0:
         lines.append(_NONE)
     lines.append(_BAR.join(computed["columns"]))

@@ -196,7 +196,7 @@ def settled(turn: ModelTurn | None) -> ModelTurn | None:
         return None
     answer = turn.answer.strip()
     statement = "" if answer else turn.statement.strip()
-    asked = [query.strip() for query in [turn.query, *turn.queries] if query.strip()]
+    asked = list(filter(None, map(str.strip, [turn.query, *turn.queries])))
     if not (asked or statement or answer or turn.enough):
         return None
     queries = []

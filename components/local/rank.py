@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -71,10 +71,18 @@ async def score_pools(
             judge = _tried(reranker, noted) if context.method.reranks else None
             leads: Mapping[str, float] = {}
             if context.method.by_scores:
-                leads = library.leads_of(query, [item_id for pool in pools for item_id, _ in pool])
+                leads = library.leads_of(query, _ids(pools))
             return _scored(_Hop(library, query, context, hop, judge, noted, seen, leads), pools)
 
     return await asyncio.to_thread(scored)
+
+
+def _ids(pools: Iterable[Ranking]) -> list[str]:
+    """Return the ids of the items of several pools."""
+    ids: list[str] = []
+    for pool in pools:
+        ids += [item_id for item_id, _ in pool]
+    return ids
 
 
 def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], dict[str, float]]:
@@ -86,7 +94,7 @@ def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], d
     places: list[range] = []
     passages: list[Passage] = []
     for pool in pools:
-        kept = _read(at.library, [item_id for item_id, _ in pool[:POOL]], enough)
+        kept = _read(at.library, _ids([pool[:POOL]]), enough)
         read.append(kept)
         places.append(range(len(passages), len(passages) + len(kept)))
         passages += [passage_of(item, at.query) for item, _ in kept]
@@ -96,7 +104,9 @@ def _scored(at: _Hop, pools: Sequence[Ranking]) -> tuple[list[list[Evidence]], d
     for pool, kept, own, scores in zip(pools, read, places, score(places), strict=True):
         ordered_rows = [*_ordered(at, _Scored(kept, passages[own.start : own.stop], scores, dict(pool)))]
         rows.append(ordered_rows)
-        place = {item.id: n for n, (item, _) in zip(own, kept, strict=True)}
+        place: dict[str, int] = {}
+        for n, (item, _) in zip(own, kept, strict=True):
+            place[item.id] = n
         for row in ordered_rows[:EACH]:
             first[row["id"]] = place[row["id"]]
     if len(pools) < 2:
@@ -112,7 +122,9 @@ def _led(at: _Hop, pool: Ranking) -> Ranking:
     """Raise the scores of items whose document the query names, so that they are read."""
     if not at.leads or not pool:
         return pool
-    raised = {item_id: score + LIFT * at.leads.get(item_id, 0.0) for item_id, score in pool}
+    raised = dict(pool)
+    for item_id in raised:
+        raised[item_id] += LIFT * at.leads.get(item_id, 0.0)
     return ordered(raised)
 
 
@@ -178,8 +190,10 @@ def _model_scores(at: _Hop, of: _Scored, fused: Sequence[float]) -> list[float]:
         if crossed is not None:
             crossed_scores: list[float] = crossed.tolist()
             return crossed_scores
-    both = zip(of.scores.order.tolist(), standardise(fused), strict=True)
-    return [own + BEFORE * before for own, before in both]
+    scores: list[float] = of.scores.order.tolist()
+    for n, before in enumerate(standardise(fused)):
+        scores[n] += BEFORE * before
+    return scores
 
 
 def _read(library: Library, ids: Sequence[str], enough: int) -> list[_ReadItem]:
@@ -189,7 +203,9 @@ def _read(library: Library, ids: Sequence[str], enough: int) -> list[_ReadItem]:
     for start in range(0, len(ids), max(enough, 1)):
         batch = ids[start : start + enough]
         found = library.read(batch)
-        items += [found[item_id] for item_id in batch if item_id in found]
+        for item_id in batch:
+            if item_id in found:
+                items.append(found[item_id])
         kept = collapse(items)
         if len(kept) >= enough:
             break
