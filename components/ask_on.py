@@ -53,8 +53,8 @@ def open_words(question: str, leads: Sequence[Evidence], weights: Mapping[str, f
     held: set[str] = set()
     for row in leads:
         held.update(map(stem, words(f"{row['title']} {row['text']}")))
-    content = set(content_stems(question))
-    left = content - held
+    content = content_stems(question)
+    left = set(content) - held
     total = sum(map(weights.__getitem__, content))
     missing = sum(map(weights.__getitem__, left))
     if not total or missing < OPEN * total:

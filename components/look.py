@@ -68,17 +68,7 @@ async def unlooked(
     Clips come first. A whole recording follows only if none of its clips was described, with the frames that
     the clips before it do not have.
     """
-    described = set()
-    for _, row in rows:
-        if row["corpus"] == "clip" and "seen" in row:
-            described.add(row["locator"].get("file"))
-    wanted = {}
-    for number, row in rows:
-        if "seen" in row or row["id"] not in worth:
-            continue
-        new_recording = row["corpus"] == "video" and row["locator"].get("file") not in described
-        if new_recording or row["corpus"] == "clip":
-            wanted[row["id"]] = number
+    wanted = _to_describe(rows, worth)
     items = await (await run.library()).items(list(wanted)) if wanted else {}
     found: list[tuple[int, Item]] = []
     for item_id, number in wanted.items():
@@ -91,6 +81,22 @@ async def unlooked(
         if frames_left:
             out.append(numbered)
     return out
+
+
+def _to_describe(rows: Sequence[tuple[int, Evidence]], worth: Collection[str]) -> dict[str, int]:
+    """Return the numbers of clips worth a look, and of recordings without a described clip, by id."""
+    described = set()
+    for _, row in rows:
+        if row["corpus"] == "clip" and "seen" in row:
+            described.add(row["locator"].get("file"))
+    wanted = {}
+    for number, row in rows:
+        if "seen" in row or row["id"] not in worth:
+            continue
+        new_recording = row["corpus"] == "video" and row["locator"].get("file") not in described
+        if new_recording or row["corpus"] == "clip":
+            wanted[row["id"]] = number
+    return wanted
 
 
 async def look_first(run: RunContext, query: str, rows: Sequence[Evidence], enough: float) -> dict[str, str]:

@@ -6,12 +6,11 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from ragweave.components.answer_builder import AnswerBuilder
-from ragweave.components.citations import ends_behind, with_marks
+from ragweave.components.citations import with_marks
 from ragweave.components.evidence import Strip
 from ragweave.components.labels import unlabelled
+from ragweave.components.sentence_ends import LISTED, MARK, boundary, settled_to
 from ragweave.corpora.web.plain import one_line, verbatim
-from ragweave.models.calendar import month_of
-from ragweave.models.text import sentences
 
 LEFT = (
     "The model wrote more than was asked for; the rest is left out. How long an answer may be is set by"
@@ -21,8 +20,6 @@ REPORT = 20
 """Sentences from which an answer is a report in paragraphs."""
 LONGEST = 4_000
 """Characters of one sentence."""
-_WINDOW = 400
-"""Characters that decide whether a sentence ends behind them, and that later text may still affect."""
 REFUSES = re.compile(
     r"(?:i(?:['’]m| am) (?:very )?sorry|sorry,|i (?:can(?:no|['’])t|am unable|am not able)|as an ai)\b"
     r"|(?:很?抱歉|对不起)",
@@ -30,30 +27,13 @@ REFUSES = re.compile(
 )
 _NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
 """Matches a line that is meant for a program and not for a reader."""
-_MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
-_END = re.compile(
-    r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n"
-)
 _CITED = re.compile(r"[\]】][.。!?\s]*\Z")
 """The end of a sentence that cites."""
 _BEGINNING = 1_000
 """Characters of a reply that decide how it begins."""
-_CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
-_ORDINAL, _NEXT = re.compile(r"(?<![\w.,])\d{1,2}\.$"), re.compile(r"(\w+)\W")
-_WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
-"""Matches up to the end of the last word: the end of a sentence (quotes, marks, blanks) has no letter."""
 _FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
-_LISTED = re.compile(r"\s*([-*•|]|\d{1,2}[.)])(?:\s+(?=\S)|(?<=\|))")
-"""Matches the beginning of a line of a list or table, which is one sentence."""
 _FRAME = re.compile(r"[\s|:`~*_-]*")
 """Matches a line without words, such as the one under the headings of a table."""
-_OPENS = re.compile(r"\s*(?:(?P<code>```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n)|(?P<dollars>\$\$)|\\\[)")
-"""Matches the beginning of a block that is one sentence: a fence of code, a displayed formula."""
-_CLOSES = {
-    "code": re.compile(r"^ {0,3}```+", re.M),
-    "dollars": re.compile(r"\$\$"),
-    None: re.compile(r"\\\]"),
-}
 _CODE = re.compile(
     r"\s*```+(?P<named>[\w+#.-]{0,20})[^\S\n]*\n(?P<lines>.*?)(?:^ {0,3}```+(?P<behind>[^`]*))?", re.S | re.M
 )
@@ -122,99 +102,13 @@ def trimmed(text: str) -> str:
     return "\n" * min(2, breaks) + sentence
 
 
-def settled_to(buffer: str, judged: int) -> int:
-    """Return the position before which no further text can make a sentence end.
-
-    Args:
-        buffer: the text that has arrived.
-        judged: an earlier result for the same text.
-    """
-    since = max(judged, len(buffer) - _WINDOW)
-    found = _WORDS.match(buffer, since)
-    if found is None:
-        return judged
-    # A mark belongs to the end of the sentence before it, with its letters and stops.
-    settled = found.end()
-    for match in _END.finditer(buffer, since):
-        end = ends_behind(buffer, match.end())
-        if end is None or not buffer[end:].strip() or match.start() < settled < end:
-            return max(judged, min(settled, match.start()))
-    return settled
-
-
-def boundary(buffer: str, judged: int = 0) -> int | None:
-    """Return the end of the first sentence, or None while more text could still belong to it.
-
-    Args:
-        buffer: the text that has arrived.
-        judged: position before which no sentence ends, so that a long sentence is not searched from its start
-            for each token.
-    """
-    one_line = _LISTED.match(buffer) is not None
-    opened = _OPENS.match(buffer)
-    if opened is not None:
-        kind = "code" if opened["code"] else opened.lastgroup
-        closed = _CLOSES[kind].search(buffer, opened.end())
-        if closed is None:
-            return None
-        one_line = one_line or kind == "code"
-        judged = max(judged, closed.end())
-    return _first_end(buffer, judged, one_line)
-
-
-def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
-    """Return the first end of a sentence from a position on; with `one_line` only a line break ends it."""
-    past = 0
-    for match in _END.finditer(buffer, since):
-        if match.start() < past:
-            continue  # within a mark: “[ref. 1]”
-        is_break = match.group() == "\n"
-        if not is_break and (one_line or _in_code(buffer, match.start())):
-            continue
-        end = match.end() if is_break else ends_behind(buffer, match.end())
-        if end is None:
-            return None
-        past = end
-        rest = buffer[end:]
-        follows = rest.lstrip()
-        # A mark may still arrive.
-        if not follows or follows[0] in "[【":
-            continue
-        if is_break:
-            if buffer[: match.end()].strip():
-                return match.start()
-            continue
-        # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
-        is_wide = match.group()[0] in "。！？"
-        if is_wide or (rest[0] != follows[0] and _ends(buffer, end, follows)):
-            return end
-    return None
-
-
-def _ends(buffer: str, end: int, follows: str) -> bool:
-    """Return whether a full stop ends a sentence and is not part of a date, number or abbreviation."""
-    before = with_marks(buffer[max(0, end - _WINDOW) : end])
-    next_word = _NEXT.match(follows)
-    if _ORDINAL.search(before) and (not next_word or month_of(next_word[1])):
-        return False  # “am 1. September”, or what may become that
-    if _CAPTION.search(before):
-        return False  # “Figure 1. The parts of the hive”
-    following = next_word[1] if next_word else "Next"
-    return len(sentences(f"{_MARK.sub('', before).strip()} {following}")) > 1
-
-
-def _in_code(text: str, at: int) -> bool:
-    """Return whether inline code is open at a position of its line."""
-    return text.count("`", text.rfind("\n", 0, at) + 1, at) % 2 == 1
-
-
 def marks(sentence: str) -> list[int]:
     """Return the numbers that a sentence cites, in order; for code, those behind its end."""
     code = _CODE.fullmatch(sentence)
     if code:
         sentence = code["behind"] or ""
     numbers: list[int] = []
-    for match in _MARK.finditer(_INLINE.sub("", sentence)):
+    for match in MARK.finditer(_INLINE.sub("", sentence)):
         numbers += map(int, re.findall(r"\d+", match[1]))
     return list(dict.fromkeys(numbers))
 
@@ -261,7 +155,7 @@ def plain(sentence: str, evidence: str = "") -> str:
 
 def _without_links(prose: str) -> str:
     """Return prose without marks and bold signs, and with the text of its links only."""
-    return _MARK.sub("", _LINK.sub(r"\1", prose)).replace("**", "")
+    return MARK.sub("", _LINK.sub(r"\1", prose)).replace("**", "")
 
 
 def _unboxed(match: re.Match[str]) -> str:
@@ -295,7 +189,7 @@ def sign(sentence: str) -> str:
     code = _CODE.fullmatch(sentence)
     if code:
         return f"```{code['named']}"
-    found = _LISTED.match(sentence)
+    found = LISTED.match(sentence)
     if found is None:
         return sentence[: len(sentence) - len(sentence.lstrip("\n"))]
     return "-" if found[1] in "*•" else found[1].replace(")", ".")
@@ -308,7 +202,7 @@ def counts(sentence: str) -> bool:
     """
     if sign(sentence).strip():
         return False
-    return _ENDS.search(_MARK.sub("", with_marks(sentence))) is not None
+    return _ENDS.search(MARK.sub("", with_marks(sentence))) is not None
 
 
 class Room:

@@ -10,7 +10,9 @@ from pydantic import BaseModel, field_validator
 
 from ragweave.components.knowledge import Tell
 from ragweave.components.labels import in_english, labelled, named_otherwise
-from ragweave.components.prose import Room, boundary, marked, settled_to, trimmed
+from ragweave.components.prose import Room, marked, trimmed
+from ragweave.components.sentence_ends import boundary, settled_to
+from ragweave.components.turn_parts import DECORATION, bare, clean, statement_of, table_name
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip, sentences
@@ -59,11 +61,6 @@ _LABEL_LINE = 120
 """Characters of a line that can be, or begin with, a label in other words."""
 _FINAL = "final answer"
 _TABLE = "table"
-_STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
-"""Matches what ends a statement: a semicolon, an empty line, or the fence around it."""
-_DECORATION = '*_ \n"“”<>'
-"""Characters that some models put around an answer."""
-_TAGGED = re.compile(r"</\w+\s*>\s*\Z")
 _KINDS = {
     "最终答案": _FINAL,
     "查询": "query",
@@ -107,7 +104,7 @@ def _with_known_labels(text: str) -> str:
 
 def begins_turn(begun: str) -> bool:
     """Return whether a reply begins with a label, as a turn does."""
-    head = begun[:_BEFORE].lstrip(_DECORATION + "#`\n")
+    head = begun[:_BEFORE].lstrip(DECORATION + "#`\n")
     return _LABEL.match(head) is not None or labelled(begun)
 
 
@@ -175,18 +172,18 @@ def _labelled_turn(text: str, labels: Sequence[tuple[str, re.Match[str]]]) -> Mo
         part = text[match.end() : end]
         if kind == _TABLE:
             if not turn.statement:
-                turn.table = _table(match)
-                turn.statement = _statement(part)
+                turn.table = table_name(match["table"])
+                turn.statement = statement_of(part)
             continue
         part = _unwrapped(part, kind)
         if kind == "query":
-            turn.queries.append(_clean(part, kind))
+            turn.queries.append(clean(part, SAID, first_line=True))
         elif kind == _FINAL:
-            turn.answer = _bare(part) or turn.answer
+            turn.answer = bare(part) or turn.answer
         elif kind == "missing":
-            turn.missing = _clean(part, kind) or turn.missing
+            turn.missing = clean(part, SAID) or turn.missing
         else:
-            turn.learnt = _clean(part, kind) or turn.learnt
+            turn.learnt = clean(part, SAID) or turn.learnt
     return turn
 
 
@@ -215,21 +212,6 @@ def settled(turn: ModelTurn | None) -> ModelTurn | None:
     )
 
 
-def _table(mark: re.Match[str]) -> str:
-    """Return the table that a label names: “Table 3”, “Table library”."""
-    return f"Table {mark['table'].split()[-1].strip('[]').lower()}"
-
-
-def _statement(part: str) -> str:
-    """Return a statement up to its end, on one line; a semicolon inside a quoted text does not end it."""
-    for match in _STATEMENT_ENDS.finditer(part):
-        quotes_closed = part.count("'", 0, match.start()) % 2 == 0
-        if match.group() != ";" or quotes_closed:
-            part = part[: match.start()]
-            break
-    return re.sub(r"\s*\n\s*", " ", part).strip("` \n*")
-
-
 def _unwrapped(part: str, kind: str) -> str:
     """Return an answer or a query; if it is a JSON object alone, the value in it."""
     if kind not in (_FINAL, "query") or not _OBJECT.fullmatch(part):
@@ -239,26 +221,6 @@ def _unwrapped(part: str, kind: str) -> str:
         return part
     value = found.answer if kind == _FINAL else found.query
     return value or part
-
-
-def _bare(answer: str, left: bool = True, right: bool = True) -> str:
-    """Return an answer without decoration on the left or right; the characters of code stay."""
-    if left:
-        answer = answer.lstrip(_DECORATION)
-        if answer[:1] == "`" and answer[1:2].isspace():  # closes a label that is written as code
-            answer = answer[1:].lstrip(_DECORATION)
-    if right and not _TAGGED.search(answer):
-        return answer.rstrip(_DECORATION)
-    return answer
-
-
-def _clean(part: str, kind: str) -> str:
-    """Return a part of a turn on one line, without decoration; of a query only its first line."""
-    part = part.strip()
-    if kind == "query":
-        first_line = part.splitlines()[0] if part else ""
-        part = re.sub(r"\[\w+\]\s*$", "", first_line)
-    return clip(" ".join(part.split()).strip("*_` \"'“”<>"), SAID)
 
 
 def unknown(answer: str) -> str | None:
@@ -331,7 +293,7 @@ class Answering:
         if first is None:
             return True
         end = _next_start(labels, first.start())
-        answer = _bare(text[first.end() : end], right=False)
+        answer = bare(text[first.end() : end], right=False)
         if not self.shown_count and _UNKNOWN.match(answer):
             return True
         return await self._show(self._tell, answer, ended, answer_closed=end is not None)
@@ -359,7 +321,7 @@ class Answering:
                 self._judged = settled_to(rest, self._judged)
                 return True
             if stop is None:
-                sentence = trimmed(_bare(rest, left=False))
+                sentence = trimmed(bare(rest, left=False))
                 self._at += len(answer)
             else:
                 sentence = trimmed(rest[:stop])
