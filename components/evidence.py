@@ -34,8 +34,8 @@ Support = Literal[
     "pending",
 ]
 """Mark of a sentence: a source says it; it follows from sources; it was computed from a table; sources
-disagree on it; a source says otherwise; no source was found for it. Or it is the model's own knowledge, it was
-not checked, it is quoted word for word, or its mark is still to come."""
+disagree on it; a source says otherwise; no source was found for it. Or it is the model's own knowledge, it
+was not checked, it is quoted word for word, or its mark is still to come."""
 
 
 class SourceRow(TypedDict):
