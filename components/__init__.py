@@ -1,4 +1,4 @@
-"""Who decides: one file a decision, with its strategies (local, chat model, checkpoint) and their choice."""
+"""The decisions of a run, one file each, with their strategies: local, chat model, checkpoint."""
 
 if __name__ != "ragweave.components":
     raise ImportError("this folder is the package ragweave.components: import it by that name")

@@ -1,4 +1,4 @@
-"""Where an answer is written: sentences with their sources, shown as they come, and their marks later."""
+"""Show the sentences of an answer with their citations as they come, and their marks later."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.models.text import clip, sentences, terms
 
 NEAREST = 2
-"""Places that are cited where nothing answers."""
+"""Places to cite if no passage answers."""
 _QUOTED = 500
-"""Characters of a quote, at most."""
+"""Characters that a quote keeps at most."""
 _SAYS = 300
-"""Characters of what a source says against a sentence, at most."""
+"""Characters that are kept of what a source says against a sentence."""
 SHOWN_IF_STRICT: tuple[Support, ...] = ("verified", "computed")
 """Marks of the sentences that a strict answer shows."""
 CONFIDENCE: dict[Support, float] = {
@@ -26,29 +26,29 @@ CONFIDENCE: dict[Support, float] = {
     "model": 0.5,
     "disputed": 0.5,
 }
-"""Confidence that goes with a mark; any other has none."""
+"""Confidence of a sentence by its mark; other marks have none."""
 
 Quoted = tuple[Strip, str]
 """A strip, and the words of it that are cited."""
 
 
 class AnswerBuilder:
-    """Takes the sentences of an answer; what is shown is never taken back, and its marks arrive later.
+    """Collect and show the sentences of an answer; a sentence that was shown is never taken back.
 
     Args:
-        emit: shows a sentence with the citations that it rests on.
+        emit: shows a sentence with its citations, by its number from 1.
         rows: evidence of the turn, by id.
-        items: clips and pictures that strips were cut from: their spans give the seconds, or the box, of a
+        items: clips and pictures that strips were cut from. Their spans give the seconds or the box of a
             sentence.
-        mark: shows the mark of a sentence that was shown before, by its number from 1.
-        strict: what a chat model wrote is shown only once it is verified.
-        checked: what a chat model wrote waits for its mark; else it stays unchecked.
+        mark: shows the mark of a sentence that was shown before, by its number.
+        strict: whether the sentences of a chat model are shown only once they are verified.
+        checked: whether the sentences of a chat model are checked; otherwise they stay unchecked.
 
     Attributes:
-        sentences: what was written, in order; with `strict` those that wait are not shown yet.
+        sentences: the sentences in order; with `strict` they may not be shown yet.
         citations: the numbered sources.
-        dropped: sentences that were left out.
-        named: what the last line that a chat model wrote is said to rest on.
+        dropped: how many sentences were left out.
+        named: strips that the last line of a chat model cites.
         seen: what a vision model saw in items while the answer was written, by id.
     """
 
@@ -66,77 +66,104 @@ class AnswerBuilder:
         self.dropped = 0
         self.named: Sequence[Strip] = ()
         self.seen: dict[str, str] = {}
-        self._emit, self._mark, self._rows, self._items = emit, mark, rows, items
-        self._strict, self._checked = strict, checked
+        self._emit = emit
+        self._mark = mark
+        self._rows = rows
+        self._items = items
+        self._strict = strict
+        self._checked = checked
         self._frames: list[tuple[str, str]] = []
 
     def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
-        """Show what a chat model wrote with the sources that it names; what was said is not said again.
+        """Show a sentence of a chat model with the sources that it names, unless it was shown before.
 
         Args:
             text: the sentence.
-            named: what it is said to rest on.
-            known: all that the model was shown.
-            sign: what makes it an item of a list, or a row.
+            named: strips that it cites.
+            known: all strips that the model was shown.
+            sign: sign of a list item or a row, or the line breaks before it.
         """
-        self.seen |= {s["evidence"]: s["text"] for s in known if s["id"].startswith(f"{s['evidence']}~seen")}
-        said = {s.text for s in self.sentences}
-        if sign != "|" and not said.isdisjoint((text, as_heard(text, {"doubtful": True}))):
+        self._note_seen(known)
+        if sign != "|" and self._is_shown(text):
             return
-        own = [s for s in named if s["origin"] != "model"]
-        sources = own or [s for s in known if s["origin"] != "model"]
+        own = _not_recalled(named)
+        sources = own or _not_recalled(known)
         if not sources or (named and not own):
             self.tell_unsourced(text, sign)
             return
-        self.show(text, "pending" if self._checked else "unchecked", _nearest(text, self._headed(own)), sign)
+        support: Support = "pending" if self._checked else "unchecked"
+        self.show(text, support, _nearest(text, self._headed(own)), sign)
+
+    def _note_seen(self, strips: Iterable[Strip]) -> None:
+        """Note what a vision model saw in the items of strips."""
+        for strip in strips:
+            if strip["id"].startswith(f"{strip['evidence']}~seen"):
+                self.seen[strip["evidence"]] = strip["text"]
+
+    def _is_shown(self, text: str) -> bool:
+        """Return whether a sentence was shown before, as it is or as doubtful speech."""
+        shown = [sentence.text for sentence in self.sentences]
+        return text in shown or as_heard(text, {"doubtful": True}) in shown
 
     def frame(self, text: str, sign: str = "") -> None:
-        """Keep a line that only frames the answer until what it frames is shown: nothing in it is judged, or cited."""
+        """Hold back a framing line until the next sentence is shown; it is not checked and cites nothing."""
         self._frames.append((text, sign))
 
     @property
     def last(self) -> str | None:
         """The sign of the last line, None before the first."""
-        signs = [s.sign for s in self.sentences] + [sign for _, sign in self._frames]
-        return signs[-1] if signs else None
+        if self._frames:
+            return self._frames[-1][1]
+        return self.sentences[-1].sign if self.sentences else None
 
     def _headed(self, strips: Iterable[Strip]) -> list[Strip]:
-        """Return strips under the titles that a model reads, with file and date."""
-        return [Strip(**{**s, "title": headed(s["title"], self._rows.get(s["evidence"]))}) for s in strips]
+        """Return strips with the titles that a model reads, which have file and date."""
+        out = []
+        for strip in strips:
+            title = headed(strip["title"], self._rows.get(strip["evidence"]))
+            out.append(Strip(**{**strip, "title": title}))
+        return out
 
     def close(self) -> None:
-        """Show the frames that no sentence follows, unless nothing else was written."""
+        """Show the framing lines at the end of the answer, unless there is no sentence at all."""
         if self.sentences:
             self._show_frames()
 
     def _show_frames(self) -> None:
-        frames, self._frames = self._frames, []
+        frames = self._frames
+        self._frames = []
         for text, sign in frames:
             self._add(Sentence(text=text, support="unchecked", sign=sign), [])
 
     def remark(
         self, n: int, support: Support, rests: Sequence[Quoted], against: Sequence[Quoted] = (), why: str = ""
     ) -> None:
-        """Give sentence number `n` its mark, and the citations that decide it.
+        """Give a sentence its mark, and the citations that decide it.
 
-        A number that no other sentence cites is kept for what decides, whatever passage that is, for it was
-        shown. The sources that the sentence names and that decide nothing stay behind those that do.
+        A citation number that only this sentence uses may get another passage. Sources that the sentence
+        names but that do not decide follow behind those that do.
+
+        Args:
+            n: number of the sentence, from 1.
+            support: its mark.
+            rests: the words that support it.
+            against: the words that say otherwise.
+            why: what is missing in the words that the checking model copied, or "".
         """
         before = self.sentences[n - 1]
-        elsewhere = {i for s in self.sentences if s is not before for i in (*s.citations, *s.against)}
-        free = [i for i in before.citations if i not in elsewhere]
-        used: list[Citation] = []
-        for quoted in (*rests, *against):
-            cited = self._cite(*quoted, free=free)
-            free = [i for i in free if i != cited.n]
-            used.append(cited)
-        deciding = [c.n for c in used[: len(rests)]]
-        others = [c.n for c in used[len(rests) :]]
-        numbers = deciding if rests and support != "contradicted" else [*deciding, *others]
+        free = self._own_numbers(before)
+        used: list[int] = []
+        for strip, words in (*rests, *against):
+            number = self._cite(strip, words, free=free).n
+            if number in free:
+                free.remove(number)
+            used.append(number)
+        others = used[len(rests) :]
+        deciding = used[: len(rests)] if rests and support != "contradicted" else used
         kept = self._left_over(free) if used else list(before.citations)
         update = {
             "support": support,
-            "citations": tuple(dict.fromkeys([*numbers, *kept])),
+            "citations": tuple(dict.fromkeys([*deciding, *kept])),
             "against": tuple(dict.fromkeys(others)),
             "confidence": CONFIDENCE.get(support, 0.0),
             "says": clip(" ".join(against[0][1].split()), _SAYS) if against else "",
@@ -145,37 +172,61 @@ class AnswerBuilder:
         marked = before.model_copy(update=update)
         self.sentences[n - 1] = marked
         if not self._strict:
-            self._mark(n, marked, [c for c in self.citations if c.n in (*marked.citations, *marked.against)])
+            self._mark(n, marked, self._citations_of((*marked.citations, *marked.against)))
+
+    def _own_numbers(self, sentence: Sentence) -> list[int]:
+        """Return the citation numbers of a sentence that no other sentence uses."""
+        elsewhere: set[int] = set()
+        for other in self.sentences:
+            if other is not sentence:
+                elsewhere.update(other.citations, other.against)
+        return [number for number in sentence.citations if number not in elsewhere]
+
+    def _citations_of(self, numbers: Collection[int]) -> list[Citation]:
+        """Return the citations with these numbers."""
+        return [citation for citation in self.citations if citation.n in numbers]
 
     def disown(self, n: int) -> None:
-        """Mark sentence number `n` as the model's own knowledge, without a source."""
+        """Mark sentence `n` as the model's own knowledge, without a source."""
         update = {"support": "model", "citations": (), "confidence": CONFIDENCE["model"]}
         self.sentences[n - 1] = self.sentences[n - 1].model_copy(update=update)
         if not self._strict:
             self._mark(n, self.sentences[n - 1], [])
 
     def _left_over(self, free: Sequence[int]) -> list[int]:
-        """Return the numbers of sources that a sentence names and that decide nothing; what is cited twice goes."""
+        """Return the named sources that do not decide; drop those that another citation repeats."""
         kept = []
         for number in sorted(free, reverse=True):
-            own = self.citations[number - 1]
-            twice = any(c.n != number and c.id == own.id for c in self.citations)
-            if twice and number == len(self.citations):
-                self.citations.pop()
-            elif not twice:
+            if not self._is_repeated(number):
                 kept.append(number)
+            elif number == len(self.citations):
+                self.citations.pop()
         return sorted(kept)
 
+    def _is_repeated(self, number: int) -> bool:
+        """Return whether another citation has the same evidence as one."""
+        own = self.citations[number - 1]
+        for citation in self.citations:
+            if citation.n != number and citation.id == own.id:
+                return True
+        return False
+
     def release(self, withheld: Collection[int]) -> None:
-        """Show the sentences of a strict answer but those that are withheld, by their numbers; count these."""
-        kept = [s for n, s in enumerate(self.sentences, 1) if n not in withheld]
+        """Show the sentences of a strict answer, and count those that are withheld.
+
+        Nothing is shown if no sentence has a mark that a strict answer shows.
+
+        Args:
+            withheld: numbers of the sentences that are not shown.
+        """
+        kept = [sentence for n, sentence in enumerate(self.sentences, 1) if n not in withheld]
         self.dropped += len(self.sentences) - len(kept)
-        self.sentences = kept if any(s.support in SHOWN_IF_STRICT for s in kept) else []
+        self.sentences = kept if _any_shown_if_strict(kept) else []
         for n, sentence in enumerate(self.sentences, 1):
-            self._emit(n, sentence, [c for c in self.citations if c.n in sentence.citations])
+            self._emit(n, sentence, self._citations_of(sentence.citations))
 
     def tell_unsourced(self, text: str, sign: str = "") -> None:
-        """Show what a chat model wrote with nothing before it that it could rest on."""
+        """Show a sentence of a chat model that has no source; a strict answer drops it."""
         if self._strict:
             self.dropped += 1
         else:
@@ -184,16 +235,26 @@ class AnswerBuilder:
     def show(self, text: str, support: Support, rests: Sequence[Quoted], sign: str = "") -> None:
         """Show a sentence with the words that it rests on.
 
-        Nothing else shows sentences, so that here is marked what rests on speech of which a recogniser was
-        not sure.
+        Every sentence of a model is shown here, so this is the place to qualify one that rests on speech of
+        which the recogniser was not sure.
         """
         self._show_frames()
-        used = {c.n: c for c in (self._cite(*q) for q in rests)}
-        text = as_heard(
-            text, next((c.locator for c in used.values() if c.locator.get("doubtful")), Locator())
+        used: dict[int, Citation] = {}
+        for strip, words in rests:
+            citation = self._cite(strip, words)
+            used[citation.n] = citation
+        doubtful = Locator()
+        for citation in used.values():
+            if citation.locator.get("doubtful"):
+                doubtful = citation.locator
+                break
+        made = Sentence(
+            text=as_heard(text, doubtful),
+            support=support,
+            citations=tuple(used),
+            confidence=CONFIDENCE.get(support, 0.0),
+            sign=sign,
         )
-        confidence = CONFIDENCE.get(support, 0.0)
-        made = Sentence(text=text, support=support, citations=tuple(used), confidence=confidence, sign=sign)
         self._add(made, list(used.values()))
 
     def _add(self, sentence: Sentence, cited: list[Citation]) -> None:
@@ -202,45 +263,49 @@ class AnswerBuilder:
             self._emit(len(self.sentences), sentence, cited)
 
     def say_above(self, text: str) -> None:
-        """Show a line above the quotes that says how well they match."""
+        """Show a line above the quotes that states how well they match."""
         self.sentences.append(Sentence(text=text, support="unchecked"))
         self._emit(len(self.sentences), self.sentences[-1], [])
 
     def quote(self, text: str, strip: Strip, marked: Sequence[tuple[int, int]]) -> None:
-        """Show a quote, the words that match marked; its citation opens the place of `strip`, where its words begin."""
+        """Show a quote with a citation of its strip; `marked` are the spans that match the question."""
         cited = self._cite(strip, strip["text"])
         sentence = Sentence(text=text, support="quoted", citations=(cited.n,), sign=">", marked=tuple(marked))
         self.sentences.append(sentence)
         self._emit(len(self.sentences), sentence, [cited])
 
     def note(self, strip: Strip) -> Citation:
-        """Cite what came closest, where no sentence is shown."""
+        """Cite a passage that came close, if no sentence is shown."""
         text = strip["text"]
-        spans = sentences(text) if len(text) > _QUOTED else []
-        a, b = max(spans, key=lambda s: len(set(terms(text[slice(*s)]))), default=(0, len(text)))
-        return self._cite(strip, text[a:b])
+        start, end = 0, len(text)
+        if len(text) > _QUOTED:
+            spans = sentences(text)
+            start, end = max(
+                spans, key=lambda span: len(set(terms(text[slice(*span)]))), default=(start, end)
+            )
+        return self._cite(strip, text[start:end])
 
     def nearest(self) -> None:
-        """Cite the best of what was found, where no sentence is shown and nothing came close."""
-        best = sorted(
-            self._rows.values(), key=lambda e: (-e.get("global_score", 0.0), -e["relevance"], e["id"])
-        )
+        """Cite the best of what was found, if no sentence is shown and nothing came close."""
+        best = sorted(self._rows.values(), key=_rank)
         for row in best[:NEAREST]:
             self.note(as_strip(row))
 
     def _cite(self, strip: Strip, words: str, free: Sequence[int] = ()) -> Citation:
+        """Return the citation of words: an existing one, or a new one under the first free number."""
         place = exact(strip, words, self._items.get(strip["evidence"]))
+        quote = words[:_QUOTED]
+        for known in self.citations:
+            same = known.id == strip["evidence"] and known.locator == place and known.quote == quote
+            if same and known.n not in free:
+                return known
         row = self._rows.get(strip["evidence"], strip)
-        same = [c for c in self.citations if c.id == strip["evidence"]]
-        for c in same:
-            if c.n not in free and c.locator == place and c.quote == words[:_QUOTED]:
-                return c
         made = Citation(
             n=min(free, default=len(self.citations) + 1),
             id=strip["evidence"],
             title=row["title"],
             locator=place,
-            quote=words[:_QUOTED],
+            quote=quote,
             also=tuple(strip.get("also") or row.get("also", ())),
             origin="web" if strip["origin"] == "web" else "library",
             computed=row.get("computed"),
@@ -249,6 +314,27 @@ class AnswerBuilder:
         return made
 
 
-def _nearest(text: str, strips: Sequence[Strip]) -> tuple[Quoted, ...]:
-    """Return of each strip the part that is nearest to a sentence."""
-    return tuple((s, best_sentence(text, s["text"])) for s in strips if s["origin"] != "model")
+def _any_shown_if_strict(sentences: Iterable[Sentence]) -> bool:
+    """Return whether a sentence has a mark that a strict answer shows."""
+    for sentence in sentences:
+        if sentence.support in SHOWN_IF_STRICT:
+            return True
+    return False
+
+
+def _rank(row: Evidence) -> tuple[float, float, str]:
+    """Return the sort key that puts the best evidence first."""
+    return (-row.get("global_score", 0.0), -row["relevance"], row["id"])
+
+
+def _not_recalled(strips: Iterable[Strip]) -> list[Strip]:
+    """Return the strips that are not the model's own knowledge."""
+    return [strip for strip in strips if strip["origin"] != "model"]
+
+
+def _nearest(text: str, strips: Iterable[Strip]) -> tuple[Quoted, ...]:
+    """Return the part of each strip that is nearest to a sentence."""
+    quoted = []
+    for strip in _not_recalled(strips):
+        quoted.append((strip, best_sentence(text, strip["text"])))
+    return tuple(quoted)

@@ -1,4 +1,4 @@
-"""The stretches of a long document that bear on a question (CRAG, section 4.4), for a model that reads it as one."""
+"""Shorten a long document to the passages that are relevant to a question (CRAG, section 4.4)."""
 
 from __future__ import annotations
 
@@ -12,50 +12,64 @@ from ragweave.models import tables
 from ragweave.models.relevance import Passage
 
 LEFT_OUT = " […] "
-"""What stands between stretches of one document."""
+"""Text between passages of one document."""
 _ROWS = 1_200
-"""Characters of rows that stay together."""
+"""Characters of rows that form one passage."""
 _MOST = 120
-"""Stretches that are scored: of a very long document those that share most words with the question."""
+"""Passages to score; of a very long document those that share most words with the question."""
 
 
 async def bearing(library: Library, item: Item, question: str, most: int) -> str:
-    """Return the beginning of an item and its stretches that bear on a question most, in their order.
+    """Return the beginning of an item and its most relevant passages, in their order.
 
-    A stretch is three sentences, or rows of a table, none of them cut; together they have at most `most`
-    characters. Of an item that is mostly a table one stretch of rows is returned: a statement reads the
-    others.
+    A passage is three sentences, or whole rows of a table. Of an item that is mostly a table, one stretch
+    of rows is returned: a statement can read the others.
+
+    Args:
+        library: supplies the weights of words.
+        item: the document.
+        question: the question.
+        most: characters of the result at most.
     """
     spans = stretches(item.text)
-    rows = sum(b - a for a, b in spans if tables.is_row(item.text[a:b].partition("\n")[0]))
+    rows = 0
+    for start, end in spans:
+        first_line = item.text[start:end].partition("\n")[0]
+        if tables.is_row(first_line):
+            rows += end - start
     if 2 * rows > len(item.text):
         return _window(item.text, question, most)
     spans = likeliest(item.text, spans, question, _MOST, opening=True)
     title = heading_title(item)
-    scores = await relevances(library, question, [Passage(title, item.text[a:b]) for a, b in spans])
+    passages = [Passage(title, item.text[start:end]) for start, end in spans]
+    scores = await relevances(library, question, passages)
     return joined(item.text, chosen(spans, scores, most))
 
 
 def stretches(text: str) -> list[Span]:
-    """Return [start, end) of groups of three sentences, and of rows that stand together."""
+    """Return [start, end) of groups of three sentences, and of groups of adjacent rows."""
     out: list[Span] = []
     sentences = 0
     before = ""
     for start, end in tables.spans(text):
         kind = "row" if tables.is_row(text[start:end]) else "prose"
-        full = sentences == GROUP if kind == "prose" else bool(out) and end - out[-1][0] > _ROWS
+        if kind == "prose":
+            full = sentences == GROUP
+        else:
+            full = bool(out) and end - out[-1][0] > _ROWS
         if kind != before or full:
             out.append((start, end))
             sentences = 0
         else:
             out[-1] = (out[-1][0], end)
-        sentences += kind == "prose"
+        if kind == "prose":
+            sentences += 1
         before = kind
     return out
 
 
 def _window(text: str, question: str, most: int) -> str:
-    """Return one stretch of a text around the one that covers the question best."""
+    """Return the part of a text, of `most` characters, around the one that covers the question best."""
     start, end = best_window(text, question, most)
     start = max(0, min(start - (most - (end - start)) // 2, len(text) - most))
     return text[start : start + most]
@@ -75,7 +89,7 @@ def chosen(spans: Sequence[Span], scores: Sequence[float], most: int) -> list[Sp
 
 
 def joined(text: str, spans: Sequence[Span]) -> str:
-    """Return stretches of a text as one; what nothing but blanks lies between stays together."""
+    """Return passages of a text as one text; mark what is left out between them."""
     parts: list[str] = []
     before = 0
     for start, end in spans:

@@ -1,4 +1,4 @@
-"""What an answer ends with where nothing in words answers: pictures found by their look, or the reason."""
+"""End an answer for which no text was found: show pictures found by their look, or give the reason."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ from ragweave.components.run_context import RunContext
 
 
 async def nothing_found(run: RunContext) -> str:
-    """Say why nothing can be shown: the library is empty, or nothing in it is near the question."""
+    """Return why nothing can be shown: the library is empty, or nothing in it is near the question."""
     return NOTHING if await run.held() else EMPTY
 
 
 def show_pictures(given: GenerationInput, builder: AnswerBuilder) -> None:
-    """Show the pictures that match by their look, where no text is shown; nothing is claimed of them."""
-    found = [] if builder.sentences else shown_by_look([*given.rows.values()])
-    if found:
-        titles = ", ".join(f"“{title}”" for title in dict.fromkeys(e["title"] for e in found))
-        text = f"Found by look alone; no text says what is shown: {titles}."
-        rests = [(Strip(**{**as_strip(e), "text": ""}), "") for e in found]
-        builder.show(text, "unchecked", rests)
+    """Show the pictures that match by their look, if no text is shown; state nothing about them."""
+    if builder.sentences:
+        return
+    found = shown_by_look([*given.rows.values()])
+    if not found:
+        return
+    titles: list[str] = []
+    rests = []
+    for row in found:
+        title = f"“{row['title']}”"
+        if title not in titles:
+            titles.append(title)
+        rests.append((Strip(**{**as_strip(row), "text": ""}), ""))
+    text = f"Found by look alone; no text says what is shown: {', '.join(titles)}."
+    builder.show(text, "unchecked", rests)

@@ -1,4 +1,4 @@
-"""Make a follow-up stand alone: with the question before it, or by a model in one short call."""
+"""Make a follow-up question self-contained, with the previous question or by a model in one short call."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ragweave.models.text import UNSPACED, clip, content_terms, words
 from ragweave.prompts import load
 
 BEFORE = 500
-"""Characters of the previous question that are searched with a follow-up."""
+"""Characters of the previous question that a follow-up is searched with."""
 _TURNS = 6
-"""Messages before the question that the model is shown."""
+"""Messages before the question that the prompt includes."""
 _NAMED = (
     r"(?:(?:sure|certainly|of course)[,.!]\s+)?(?:here(?:['’]s| is)\s+)?"
     r"(?:(?:the|my|die|eigenständige|umformulierte|neue|独立|改写后的?|完整)\s*)*"
@@ -27,21 +27,34 @@ _NAMED = (
 _LABEL = re.compile(
     rf"(?:(\*\*|__|[*_`])\s*{_NAMED}(?:\s*[:：]\s*\1|\1\s*[:：])|{_NAMED}\s*[:：])\s*(?=\S)", re.I
 )
-"""What some models put before the question, in bold or not."""
-_AROUND = tuple(
-    pair.split()
-    for pair in "** **|__ __|* *|_ _|` `|\" \"|' '|“ ”|„ “|” ”|‘ ’|« »|» «|「 」|『 』".split("|")
+"""Matches a label that some models put before the question, in bold or not."""
+_AROUND = (
+    ("**", "**"),
+    ("__", "__"),
+    ("*", "*"),
+    ("_", "_"),
+    ("`", "`"),
+    ('"', '"'),
+    ("'", "'"),
+    ("“", "”"),
+    ("„", "“"),
+    ("”", "”"),
+    ("‘", "’"),
+    ("«", "»"),
+    ("»", "«"),
+    ("「", "」"),
+    ("『", "』"),
 )
-"""What some models put around it: what opens, and what closes."""
+"""Characters that some models put around the question: opening and closing ones."""
 _KEY = re.compile(r"question|query|turn|rewrit|output|text|frage|问题", re.I)
 _CHARACTER = re.compile(rf"[{UNSPACED}]")
 
 
 class Talk(NamedTuple):
-    """What was said before a question.
+    """The conversation before a question.
 
     Attributes:
-        messages: (who, text) of each message.
+        messages: (role, text) of each message.
         previous: the question before, or "".
     """
 
@@ -50,17 +63,20 @@ class Talk(NamedTuple):
 
 
 class Standalone(BaseModel):
-    """A question that came as JSON, whatever it is called there."""
+    """A question in a JSON reply, whatever its key is called."""
 
     question: str
 
     @model_validator(mode="before")
     @classmethod
     def _one(cls, given: Any) -> Any:
-        """Take the first text that is called a question, or what was written."""
-        texts = given.items() if isinstance(given, dict) else ()
-        named = [v for k, v in texts if isinstance(v, str) and _KEY.search(k)]
-        return {"question": named[0]} if named else given
+        """Take the first text whose key means a question; without one, take the value as it is."""
+        if not isinstance(given, dict):
+            return given
+        for key, value in given.items():
+            if isinstance(value, str) and _KEY.search(key):
+                return {"question": value}
+        return given
 
     @field_validator("question")
     @classmethod
@@ -69,33 +85,39 @@ class Standalone(BaseModel):
 
 
 async def stand_alone(run: RunContext, question: str, talk: Talk) -> Outcome[str]:
-    """Return a question that can be understood without the talk that came before it."""
+    """Return a question that can be understood without the conversation before it."""
     return await first_of(run, model_of(run.context), by_model, locally, question, talk)
 
 
 async def locally(run: RunContext, question: str, talk: Talk) -> str:
-    """Return the previous question, if there is one, in front of this one."""
-    return f"{clip(talk.previous, BEFORE)} {question}" if talk.previous else question
+    """Return the question with the previous one, if there is one, in front of it."""
+    if not talk.previous:
+        return question
+    return f"{clip(talk.previous, BEFORE)} {question}"
 
 
 async def by_model(run: RunContext, question: str, talk: Talk) -> str | None:
-    """Return the turn as a question that stands by itself, or None where the reply is something else."""
-    history = "\n".join(f"{who}: {clip(text, 500)}" for who, text in talk.messages[-_TURNS:])
-    messages = load("condense", history=history, question=question)
+    """Return a self-contained question, or None if the model's reply is something else."""
+    lines = []
+    for who, text in talk.messages[-_TURNS:]:
+        lines.append(f"{who}: {clip(text, 500)}")
+    messages = load("condense", history="\n".join(lines), question=question)
     text = await run.text(messages, good=lambda text: _standalone(text, question, talk) is not None)
     return _standalone(text, question, talk)
 
 
 def _standalone(text: str, question: str, talk: Talk) -> str | None:
-    """Return the question of a reply, or None where it holds something else."""
+    """Return the question of a reply, or None if it is something else."""
     reply = bare(text)
     # A reply far longer than the turn is an answer or a refusal, not a question.
     if not 0 < len(reply) <= max(400, 4 * len(question)) or "\n" in reply:
         return None
-    refused = reply.strip(" .!").lower() == "unknown" or (
-        REFUSES.match(reply) and not REFUSES.match(question)
-    )
-    return None if refused or not _goes_on(reply, question, [text for _, text in talk.messages]) else reply
+    if reply.strip(" .!").lower() == "unknown":
+        return None
+    if REFUSES.match(reply) and not REFUSES.match(question):
+        return None
+    earlier = [text for _, text in talk.messages]
+    return reply if _continues(reply, question, earlier) else None
 
 
 def bare(reply: str) -> str:
@@ -103,30 +125,37 @@ def bare(reply: str) -> str:
     text = reply.strip()
     if text.startswith(("{", "```")):
         found = read_json(text, Standalone)
-        plain = "" if "{" in text else text.strip("`").strip()
-        text = found.question if found is not None else plain
-    while True:
+        if found is not None:
+            text = found.question
+        else:
+            text = "" if "{" in text else text.strip("`").strip()
+    before = None
+    while text != before:
         before = text
-        text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
+        if _LABEL.match(text):
+            text = _LABEL.sub("", text, count=1)
         for opens, closes in _AROUND:
-            inner = text[len(opens) : -len(closes)]
-            if (
-                text == f"{opens}{inner}{closes}"
-                and inner.strip()
-                and opens not in inner
-                and closes not in inner
-            ):
-                text = inner.strip()
-        if text == before:
-            return text
+            text = _inside(text, opens, closes)
+    return text
 
 
-def _goes_on(question: str, turn: str, said: list[str]) -> bool:
-    """Tell whether a question shares a word of content with its turn or with what was said before.
+def _inside(text: str, opens: str, closes: str) -> str:
+    """Return a text without a pair of quotes around it; as it is if it has none, or has one inside."""
+    inner = text[len(opens) : -len(closes)]
+    if text != f"{opens}{inner}{closes}" or not inner.strip():
+        return text
+    if opens in inner or closes in inner:
+        return text
+    return inner.strip()
 
-    A turn may be of function words alone (“And why?”), which then count. Of a turn in a script without spaces
-    every character counts, because nobody can tell its words for sure.
+
+def _continues(question: str, turn: str, earlier: list[str]) -> bool:
+    """Return whether a question shares a content word with its turn or with the messages before it.
+
+    If the turn has only function words (“And why?”), these count. In a script without spaces every character
+    of the turn counts, because its words cannot be separated for sure.
     """
     known = {*(content_terms(turn) or words(turn)), *_CHARACTER.findall(turn)}
-    known.update(term for text in said for term in content_terms(text))
+    for text in earlier:
+        known.update(content_terms(text))
     return not known.isdisjoint((*content_terms(question), *words(question), *_CHARACTER.findall(question)))

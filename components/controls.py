@@ -1,7 +1,7 @@
-"""Control sentences: one false and one true, made by rule from the passages of a call or taken from a written stock.
+"""Make control sentences, one false and one true, from the passages of a call or from a fixed stock.
 
-A checker that was reading calls the false one contradicted and the true one supported. One that copies,
-guesses or skips does not, and its verdicts on the answer count for nothing.
+A checker that reads calls the false one contradicted and the true one supported. A checker that copies,
+guesses or skips does not, and then its verdicts on the answer do not count.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -38,9 +38,9 @@ class Control(NamedTuple):
     Attributes:
         text: the sentence.
         true: whether its passage says it.
-        kind: copied, value, name or denied; of the stock what is false in its pair.
-        passage: number of the passage that it is made from, from 1; 0 if it brings its own.
-        brings: the passage of a control of the stock.
+        kind: copied, value, name or denied; for the stock what is false in its pair.
+        passage: number of the passage that it is made from, from 1; 0 for the stock.
+        brings: the passage that a control of the stock adds to the call.
     """
 
     text: str
@@ -51,14 +51,14 @@ class Control(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """An answer with its controls, as it is judged in one call.
+    """An answer with its controls, as one call judges it.
 
     Attributes:
-        passages: those of the call, and behind them what controls bring.
-        sentences: those of the answer in their order, the controls among them.
-        cited: for each sentence the numbers of the passages that it names.
+        passages: passages of the call, followed by those that controls add.
+        sentences: sentences of the answer in their order, with the controls among them.
+        cited: for each sentence the numbers of the passages that it cites.
         own: numbers of the answer's sentences, in their order.
-        controls: the controls by number.
+        controls: the controls by the number of their sentence.
     """
 
     passages: list[ShownPassage]
@@ -68,12 +68,15 @@ class Laid(NamedTuple):
     controls: dict[int, Control]
 
     def held(self, rows: dict[int, list[Verdict]]) -> bool:
-        """Tell whether the verdicts on all controls are right."""
-        return all(held(control, rows.get(n, []), self.passages) for n, control in self.controls.items())
+        """Return whether the verdicts on all controls are right."""
+        for n, control in self.controls.items():
+            if not held(control, rows.get(n, []), self.passages):
+                return False
+        return True
 
 
 def seed_of(question: str, answer: Sequence[str], attempt: int = 0) -> int:
-    """Return what the choice of controls and their places rest on: the same for the same answer and attempt."""
+    """Return the random seed for the controls of an answer and an attempt."""
     written = json.dumps([question, *answer, attempt], ensure_ascii=False)
     return int.from_bytes(hashlib.sha256(written.encode("utf-8", "replace")).digest()[:8], "big")
 
@@ -86,33 +89,31 @@ def lay(
     attempt: int = 0,
     used: Collection[str] = (),
 ) -> Laid:
-    """Put one false and one true control among the sentences of an answer.
-
-    They come where the sentence behind them does not lean on the one before: its pronoun would mean something
-    else.
+    """Insert one false and one true control among the sentences of an answer.
 
     Args:
-        question: what was asked.
-        passages: what the call shows.
-        answer: its sentences.
-        cited: for each the numbers of the passages that it names.
-        attempt: 0, or 1 for fresh controls after the first ones failed.
-        used: texts of controls that are not taken again.
+        question: the question.
+        passages: passages of the call.
+        answer: sentences of the answer.
+        cited: for each sentence the numbers of the passages that it cites.
+        attempt: 0, or 1 for new controls after the first ones failed.
+        used: texts of controls that are not used again.
     """
     seed = seed_of(question, answer, attempt)
     pair = controls(question, passages, answer, seed, used)
-    held_by = list(passages)
-    numbers = [_number(control, held_by) for control in pair]
+    shown = list(passages)
+    numbers = [_number(control, shown) for control in pair]
     draw = random.Random(seed)
-    gaps = [n for n, said in enumerate(answer) if opens_well(said, passages)] + [len(answer)]
+    gaps = _gaps(passages, answer)
     places = [draw.choice(gaps) for _ in pair]
     order = draw.sample(range(len(pair)), len(pair))
-    laid = Laid(held_by, [], [], [], {})
+    laid = Laid(shown, [], [], [], {})
     for n in range(len(answer) + 1):
-        for i in (i for i in order if places[i] == n):
-            laid.sentences.append(pair[i].text)
-            laid.cited.append([numbers[i]])
-            laid.controls[len(laid.sentences)] = pair[i]
+        for i in order:
+            if places[i] == n:
+                laid.sentences.append(pair[i].text)
+                laid.cited.append([numbers[i]])
+                laid.controls[len(laid.sentences)] = pair[i]
         if n < len(answer):
             laid.sentences.append(answer[n])
             laid.cited.append(list(cited[n]) if n < len(cited) else [])
@@ -120,8 +121,20 @@ def lay(
     return laid
 
 
+def _gaps(passages: Sequence[ShownPassage], answer: Sequence[str]) -> list[int]:
+    """Return the positions in an answer at which a control may be inserted.
+
+    None is before a sentence that refers to the one before it: its pronoun would get another meaning.
+    """
+    gaps = []
+    for n, sentence in enumerate(answer):
+        if opens_well(sentence, passages):
+            gaps.append(n)
+    return [*gaps, len(answer)]
+
+
 def _number(control: Control, passages: list[ShownPassage]) -> int:
-    """Return the number of a control's passage, which is added if the control brings it."""
+    """Return the number of a control's passage; add it to the passages if the control brings its own."""
     if control.brings is None:
         return control.passage
     if control.brings not in passages:
@@ -138,92 +151,108 @@ def controls(
 ) -> tuple[Control, Control]:
     """Return a false and a true control.
 
-    A false one changes a value or a meaning, in turn by the seed. What the passages cannot give comes from
-    the stock.
+    The seed decides whether the false one changes a value or a meaning. The stock supplies what the passages
+    cannot give.
     """
     draw = random.Random(seed)
-    said = {_plain_of(s) for s in (question, *answer, *used)}
-    pool = [s for s in statements(passages) if _plain_of(s.text) not in said]
+    known = set(map(_plain_of, (question, *answer, *used)))
+    pool = [sentence for sentence in statements(passages) if _plain_of(sentence.text) not in known]
     draw.shuffle(pool)
     values_first = seed % 2 == 0
-    false, origin = _false(pool, passages, values_first, draw, said)
-    copied = next((s for s in pool if s.text != origin), None)
-    stock = [row for row in _stock() if row["false"] not in used and row["true"] not in used] or list(
-        _stock()
-    )
-    row = draw.choice(stock)
+    false, origin = _false(pool, passages, values_first, draw, known)
+    row = draw.choice(_unused_stock(used))
     brings = ShownPassage(row["title"], row["text"])
     if false is None:
         false = Control(row["false"], False, row["kind"], 0, brings)
-    if copied is None:
-        return false, Control(row["true"], True, row["kind"], 0, brings)
-    return false, Control(copied.text, True, "copied", copied.passage)
+    for sentence in pool:
+        if sentence.text != origin:
+            return false, Control(sentence.text, True, "copied", sentence.passage)
+    return false, Control(row["true"], True, row["kind"], 0, brings)
+
+
+def _unused_stock(used: Collection[str]) -> list[dict[str, str]]:
+    """Return the pairs of the stock with no used sentence, or all of them if each has one."""
+    unused = [row for row in _stock() if row["false"] not in used and row["true"] not in used]
+    return unused or list(_stock())
 
 
 def held(control: Control, rows: Sequence[Verdict], passages: Sequence[ShownPassage]) -> bool:
-    """Tell whether the verdict on a control is right.
+    """Return whether the verdicts on a control are right.
 
-    The false one is contradicted or disputed, with words that stand in a passage; the true one supported or
-    follows.
+    The true one must be supported or follow. The false one must be contradicted or disputed, with words
+    that a passage contains.
     """
-    said = {row.verdict for row in rows}
+    right = ("supported", "follows") if control.true else ("contradicted", "disputed")
+    for row in rows:
+        if row.verdict not in right:
+            return False
     if control.true:
-        return bool(said) and said <= {"supported", "follows"}
-    if not said or not said <= {"contradicted", "disputed"}:
-        return False
-    return any(stand(words, passages) for row in rows for words in (row.words, row.says))
+        return len(rows) > 0
+    for row in rows:
+        if stand(row.words, passages) or stand(row.says, passages):
+            return True
+    return False
 
 
 def _false(
-    pool: Iterable[PlainSentence],
+    pool: Sequence[PlainSentence],
     passages: Sequence[ShownPassage],
     values_first: bool,
     draw: random.Random,
-    said: Collection[str],
+    known: Collection[str],
 ) -> tuple[Control | None, str]:
-    """Return a false control and the sentence that it is made of; None and "" if no sentence gives one."""
-    pool = list(pool)
+    """Return a false control and the sentence it is made from, or None and "" if no sentence gives one."""
     makes = (_value, _denied, _renamed) if values_first else (_denied, _renamed)
     for make in makes:
-        for s in pool:
-            made = make(s, passages, draw)
-            if made is not None and _plain_of(made.text) not in said and not stand(made.text, passages):
-                return made, s.text
+        for sentence in pool:
+            made = make(sentence, passages, draw)
+            if made is None or _plain_of(made.text) in known:
+                continue
+            if not stand(made.text, passages):
+                return made, sentence.text
     return None, ""
 
 
 def _value(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
-    """Put another number in the place of one, of the same passage if one has its form."""
+    """Replace a number by another one, if possible by one of the same form in the same passage."""
     named = " ".join(text.names(s.text)).split()
-    places = [
-        m for m in _NUMBER.finditer(s.text) if m.group() not in named and not is_bound(s.text[: m.start()])
-    ]
+    places = []
+    for match in _NUMBER.finditer(s.text):
+        if match.group() not in named and not is_bound(s.text[: match.start()]):
+            places.append(match)
     if not places:
         return None
-    m = draw.choice(places)
-    form = re.sub(r"\d", "0", m.group())
-    near = [o.group() for o in _NUMBER.finditer(passages[s.passage - 1].text) if o.group() not in s.text]
-    alike = sorted({o for o in near if re.sub(r"\d", "0", o) == form})
-    other = draw.choice(alike) if alike else _another(m.group(), draw)
-    return Control(f"{s.text[: m.start()]}{other}{s.text[m.end() :]}", False, "value", s.passage)
+    place = draw.choice(places)
+    form = _form(place.group())
+    alike = set()
+    for match in _NUMBER.finditer(passages[s.passage - 1].text):
+        if match.group() not in s.text and _form(match.group()) == form:
+            alike.add(match.group())
+    other = draw.choice(sorted(alike)) if alike else _another(place.group(), draw)
+    return Control(f"{s.text[: place.start()]}{other}{s.text[place.end() :]}", False, "value", s.passage)
+
+
+def _form(number: str) -> str:
+    """Return a number with 0 for each of its digits."""
+    return re.sub(r"\d", "0", number)
 
 
 def _another(number: str, draw: random.Random) -> str:
-    """Return a number of the same form: a year near by, a small one as a day may be, else at least 1.5 times."""
+    """Return a number of the same form: a near year, another small number, or one 1.5 to 2 times as large."""
     whole = re.match(r"\d+", number)
     assert whole is not None
     value = int(whole.group())
     if 1000 <= value <= 2100:
         new = value + draw.choice((-1, 1)) * draw.randint(3, 19)
     elif value <= 28:
-        new = draw.choice([n for n in range(2, 29) if abs(n - value) > 1])
+        new = draw.choice([*range(2, value - 1), *range(max(2, value + 2), 29)])
     else:
         new = value + draw.randint(value // 2, value)
     return f"{new}{number[whole.end() :]}"
 
 
 def _denied(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
-    """Deny what an English sentence says."""
+    """Negate an English sentence."""
     verbs = list(_VERB.finditer(s.text))
     if len(verbs) != 1 or not _is_english(s.text):
         return None
@@ -232,49 +261,69 @@ def _denied(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Ran
 
 
 def _renamed(s: PlainSentence, passages: Sequence[ShownPassage], draw: random.Random) -> Control | None:
-    """Say of somebody else of the passages what is said of the one who opens a sentence that has a number."""
+    """Replace the name that opens a sentence with a number by another name of the passages."""
     name = opening_name(s.text)
     if not name or not _NUMBER.search(s.text):
         return None
     rest = s.terms - set(text.content_terms(name))
-    others = sorted(
-        {n for shown in passages for n in text.names(shown.text) if _can_replace(n, name, s, passages)}
-    )
-    free = [n for n in others if not any(_says_of(n, rest, part) for p in passages for part in parts(p.text))]
+    others: set[str] = set()
+    for shown in passages:
+        others.update(text.names(shown.text))
+    free = []
+    for other in sorted(others):
+        if _can_replace(other, name, s, passages) and not _any_says_of(other, rest, passages):
+            free.append(other)
     if not free:
         return None
     return Control(f"{draw.choice(free)}{s.text[len(name) :]}", False, "name", s.passage)
 
 
 def _can_replace(other: str, name: str, s: PlainSentence, passages: Sequence[ShownPassage]) -> bool:
-    """Tell whether a name is of as many words as another one, and of none that the sentence has."""
-    apart = s.terms.isdisjoint(text.content_terms(other))
-    return (
-        " " in name
-        and is_name(other, passages)
-        and other.count(" ") == name.count(" ")
-        and apart
-        and not re.search(r"\d", other)
-    )
+    """Return whether a name has as many words as another one, and none that the sentence has."""
+    if " " not in name or other.count(" ") != name.count(" "):
+        return False
+    if re.search(r"\d", other) or not is_name(other, passages):
+        return False
+    return s.terms.isdisjoint(text.content_terms(other))
+
+
+def _any_says_of(name: str, rest: frozenset[str], passages: Sequence[ShownPassage]) -> bool:
+    """Return whether a sentence of the passages says of a name what another sentence says."""
+    for shown in passages:
+        for part in parts(shown.text):
+            if _says_of(name, rest, part):
+                return True
+    return False
 
 
 def _says_of(name: str, rest: frozenset[str], part: str) -> bool:
-    """Tell whether a sentence names somebody and says something near to the rest of another sentence."""
+    """Return whether a sentence has a name and at least half of the other content words."""
     return name in part and 2 * len(rest & set(text.content_terms(part))) >= len(rest)
 
 
-def _is_english(said: str) -> bool:
-    words = text.words(said)
-    return 4 * sum(word in text.STOP for word in words) >= len(words)
+def _is_english(sentence: str) -> bool:
+    """Return whether at least a quarter of the words are English function words."""
+    words = text.words(sentence)
+    function_words = 0
+    for word in words:
+        if word in text.STOP:
+            function_words += 1
+    return 4 * function_words >= len(words)
 
 
 def stand(words: str, passages: Sequence[ShownPassage]) -> bool:
-    """Tell whether words stand in a passage, in their order; “...” stands for what is left out between them."""
+    """Return whether a passage contains words in their order; “...” marks an omission between them."""
     pieces = [_plain_of(piece) for piece in _GAP.split(words) if piece.strip()]
-    return bool(pieces) and any(_in_order(pieces, _plain_of(shown.text)) for shown in passages)
+    if not pieces:
+        return False
+    for shown in passages:
+        if _in_order(pieces, _plain_of(shown.text)):
+            return True
+    return False
 
 
 def _in_order(pieces: Sequence[str], written: str) -> bool:
+    """Return whether a text contains all pieces one behind the other."""
     at = 0
     for piece in pieces:
         found = written.find(piece, at)
@@ -284,12 +333,13 @@ def _in_order(pieces: Sequence[str], written: str) -> bool:
     return True
 
 
-def _plain_of(said: str) -> str:
-    return " ".join(said.split()).casefold()
+def _plain_of(sentence: str) -> str:
+    """Return a sentence in its compared form: single spaces, no case."""
+    return " ".join(sentence.split()).casefold()
 
 
 @cache
 def _stock() -> tuple[dict[str, str], ...]:
-    """Return the written pairs, each with its passage."""
+    """Return the stock: pairs of a false and a true sentence, each with its passage."""
     written = files("ragweave.components").joinpath("data", "controls.json").read_text(encoding="utf-8")
     return tuple(json.loads(written))

@@ -1,4 +1,4 @@
-"""What counts as the same text or the same picture, in whatever file it stands."""
+"""Find items with the same text or the same picture, whatever file they are in."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ragweave.corpora.types import Item, Locator, digest
 from ragweave.models.text import fold
 
 TEXTUAL = ("paragraph", "document")
-"""Corpora whose items are their text. Pictures and clips with the same caption are different pictures and clips."""
+"""Corpora whose items are their text. Pictures and clips may share a caption and still differ."""
 
 
 def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
-    """Keep the first of the items with the same text, or of the same picture, with the locators of the others.
+    """Keep one of the items with the same text or picture, with the locators of the others.
 
-    Items without text are never taken as the same. Of a picture the item counts about which most is written,
-    of texts the one with the latest date.
+    For a picture this is the item with the longest text, for a text the one with the latest date. Items
+    without text are never the same.
     """
     kept: dict[str, tuple[Item, list[Locator]]] = {}
     for item in items:
@@ -27,7 +27,8 @@ def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
         fuller = item.corpus == "image" and len(item.text) > len(first.text)
         if fuller or (item.corpus != "image" and _newer(item, first)):
             kept[key] = (item, also)
-            places[0], first = first.locator, item
+            places[0] = first.locator
+            first = item
         for locator in places:
             if locator != first.locator and locator not in also:
                 also.append(locator)
@@ -35,7 +36,7 @@ def collapse(items: Sequence[Item]) -> list[tuple[Item, list[Locator]]]:
 
 
 def _newer(item: Item, other: Item) -> bool:
-    """Tell whether the document of an item has a later date; one without a date is older than any other."""
+    """Return whether the document of an item has a later date; one without a date is older than any other."""
     if item.date is None:
         return False
     return other.date is None or item.date.replace(tzinfo=None) > other.date.replace(tzinfo=None)
@@ -43,22 +44,24 @@ def _newer(item: Item, other: Item) -> bool:
 
 def _places(item: Item) -> list[Locator]:
     """Return the other places of a picture in its own source."""
-    return cast("list[Locator]", item.meta.get("also", [])) if item.corpus == "image" else []
+    if item.corpus != "image":
+        return []
+    return cast("list[Locator]", item.meta.get("also", []))
 
 
 def _sameness(item: Item) -> str:
-    """Return what equal items have in common: texts their words, pictures their pixels."""
+    """Return the key of equal items: the words of a text, the pixels of a picture."""
     if item.corpus == "image" and item.meta.get("picture"):
         return f"picture {item.meta['picture']}"
-    said = _said(item.text) if item.corpus in TEXTUAL else ""
-    return f"text {said}" if said else f"id {item.id}"
+    words = _words_digest(item.text) if item.corpus in TEXTUAL else ""
+    return f"text {words}" if words else f"id {item.id}"
 
 
 @lru_cache(maxsize=4_000)
-def _said(text: str) -> str:
-    """Return the digest of the words of a text; "" where it has none.
+def _words_digest(text: str) -> str:
+    """Return the digest of the words of a text, or "" if it has none.
 
-    Kept: the same items are found again.
+    The results are cached because later rounds find the same items.
     """
     words = " ".join(fold(text).split())
     return digest(words) if words else ""

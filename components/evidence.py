@@ -1,6 +1,7 @@
-"""What components read and write: evidence, strips of it, and the sentences and citations made from it.
+"""Types that components exchange: evidence, its strips, and the sentences and citations of an answer.
 
-Ids, locators and short text, never pixels, never whole documents: these rows are kept in the state of a run.
+The state of a run stores these rows, so they hold ids, locators and short text, but no pixels or whole
+documents.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from typing_extensions import TypedDict
 from ragweave.corpora.types import Corpus, Label, Locator
 
 TEXT_LIMIT = 2_000
-"""Characters of text that one evidence row or strip may carry in the state."""
+"""Characters of text that one evidence row or strip may have in the state."""
 
 Action = Literal["correct", "ambiguous", "incorrect"]
 Step = Literal["correct", "ambiguous", "incorrect", "reword", "unsure", "web"]
-"""Edges behind a verdict: the three actions of CRAG, an ambiguous one that is searched in other words, an incorrect one
-with nothing left to repair it, and the web."""
+"""Edges behind a verdict: the three actions of CRAG, a second search in other words (`reword`), an incorrect
+result that nothing can repair (`unsure`), and the web."""
 Origin = Literal["library", "web", "model"]
 Support = Literal[
     "verified",
@@ -33,13 +34,13 @@ Support = Literal[
     "quoted",
     "pending",
 ]
-"""What the check says of a sentence: a source says it; it follows from sources; it was computed from a table; one
-source says it and another says otherwise; a source says otherwise; no source was found that says it. Or it is the
-model's own knowledge, nobody checked it, it is quoted word for word, or its mark is still to come."""
+"""Mark of a sentence: a source says it; it follows from sources; it was computed from a table; sources
+disagree on it; a source says otherwise; no source was found for it. Or it is the model's own knowledge, it
+was not checked, it is quoted word for word, or its mark is still to come."""
 
 
 class SourceRow(TypedDict):
-    """A row of a table that a result rests on."""
+    """A row of a table that a result is computed from."""
 
     row: int
     """Its number, from 1."""
@@ -50,34 +51,34 @@ class SourceRow(TypedDict):
     item: str
     """Item that shows it, or empty."""
     chars: list[int]
-    """[start, end) in the text of that item; empty where it is not certain."""
+    """[start, end) in the text of that item; empty if it is not certain."""
 
 
 class Computed(TypedDict):
-    """What a statement over a whole table gave."""
+    """The result of a statement over a whole table."""
 
     statement: str
-    """As it was run: one SELECT."""
+    """The statement as it was run: one SELECT."""
     table: int
     """Key of the table in the catalog; 0 is the library's list of files."""
     name: str
-    """What the statement calls the table."""
+    """Name of the table in the statement."""
     condition: str
-    """What stands behind its WHERE, or empty."""
+    """Condition of its WHERE, or empty."""
     counted: int | None
-    """Rows that the condition matched; None where the statement does not let that be told."""
+    """Rows that the condition matched; None if the statement does not allow to count them."""
     total: int
     """Rows of the table."""
     columns: list[str]
     rows: list[list[str | int | float | None]]
     more: bool
-    """Further rows of the result are left out."""
+    """Whether further rows of the result are left out."""
     places: list[SourceRow]
-    """The first rows that the result rests on."""
+    """The first rows that the result is computed from."""
     item: str
     """Item that shows the beginning of the table, or empty."""
     notes: list[str]
-    """What is odd about the columns that the statement reads."""
+    """Notes about irregular values in the columns that the statement reads."""
 
 
 class Evidence(TypedDict):
@@ -94,9 +95,9 @@ class Evidence(TypedDict):
     text: str
     """Text or the part that matched, at most TEXT_LIMIT characters."""
     locator: Locator
-    """Opens it."""
+    """Place that a citation of it opens."""
     query: str
-    """The query of the hop that fetched it: it is graded against this, not against the question."""
+    """Query of the hop that fetched it, which it is graded against instead of the question."""
     hop: int
     """Hop that fetched it, from 1."""
     score: float
@@ -104,27 +105,26 @@ class Evidence(TypedDict):
     relevance: float
     """Calibrated relevance to `query` in [-1, 1]."""
     date: str
-    """ISO date of the document, or empty; the first day of what is known only to the month or the year."""
+    """ISO date of the document, or empty; the first day if only the month or the year is known."""
     dated: NotRequired[str]
-    """The month or the year, where that is all that is known of the date."""
+    """The month or the year, if nothing more of the date is known."""
     also: NotRequired[list[Locator]]
-    """Other places where the same text stands."""
+    """Other places of the same text."""
     global_score: NotRequired[float]
-    """Score for the question of the turn over all hops, set by `reason`: 1 is the best item by itself, and an item
-    of a later hop earns a share of what led to it."""
+    """Score for the question of the turn over all hops, set by `reason`. The best item by itself has 1; an
+    item of a later hop gets a share of the scores that led to it."""
     seen: NotRequired[str]
-    """What a vision model saw in the frames of a clip, or in a picture, asked with the question; empty: nothing."""
+    """What a vision model saw in the picture or in frames of the clip for the question; empty for nothing."""
     judged: NotRequired[float]
-    """Relevance to `query` in [-1, 1] by the evaluator, where it judged the clip before `grade`; then it is not asked
-    again."""
+    """Relevance to `query` in [-1, 1] by the evaluator, if it judged the clip before `grade`."""
     looks: NotRequired[float]
-    """Relevance of what a picture shows, by an image encoder, in [-1, 1]; `relevance` includes it."""
+    """Relevance of the picture by an image encoder, in [-1, 1]; `relevance` includes it."""
     told: NotRequired[float]
-    """Relevance of what is written about that picture."""
+    """Relevance of the text about that picture."""
     fresh: NotRequired[float]
-    """Weight by age, where newer documents are preferred; `relevance` includes it."""
+    """Weight by age, if newer documents are preferred; `relevance` includes it."""
     computed: NotRequired[Computed]
-    """What a statement over a table gave, whose result this row is."""
+    """The result of a statement over a table, if this row is one."""
 
 
 class Strip(TypedDict):
@@ -149,14 +149,15 @@ class Strip(TypedDict):
     score: float
     """Calibrated relevance to `query` in [-1, 1]."""
     also: NotRequired[list[Locator]]
-    """Other places of the same picture, where it was not found as evidence."""
+    """Other places of the same picture, if it was not found as evidence."""
     whole: NotRequired[bool]
-    """The text is all that its document says."""
+    """Whether the text is the whole text of its document."""
 
 
 ListKind = Literal["dense", "lexical", "visual", "pooled", "seen", "beside"]
-"""By the text encoder, by the words, by the image-text encoder, or by several channels at once. The last two are not
-ranked: clips that a vision model looked at, and clips whose transcript is read beside the evidence."""
+"""Ranked by the text encoder, by words, by the image-text encoder, or by several channels at once. The last
+two are not ranked: clips that a vision model described, and clips whose transcript is read in addition to the
+evidence."""
 
 
 class RankedList(TypedDict):
@@ -168,29 +169,29 @@ class RankedList(TypedDict):
     ids: list[str]
     scores: list[float]
     verdicts: NotRequired[list[float]]
-    """Relevance to the query in [-1, 1], where the evaluator has judged the items already."""
+    """Relevance to the query in [-1, 1], if the evaluator has judged the items already."""
     seen: NotRequired[list[str]]
-    """What a vision model saw in each item; empty: nothing."""
+    """What a vision model saw in each item; empty for nothing."""
 
 
 class Route(TypedDict):
-    """Where one hop's query goes."""
+    """The corpora that one hop's query goes to."""
 
     hop: int
     corpora: list[Label]
-    """Labels to serve, best first; `none` alone means no retrieval."""
+    """Labels of the corpora, best first; `none` alone means no retrieval."""
     confidence: dict[str, float]
     """Calibrated probability per label, after masking."""
     by: str
-    """Maker that decided."""
+    """Strategy that decided."""
     why: str
     """Reason, in words."""
     recordings: NotRequired[bool]
-    """Whether a recording may be in question, so that all retrievers of recordings are asked."""
+    """Whether a recording may have the answer, so that all retrievers of recordings are used."""
 
 
 class Phrasings(TypedDict):
-    """What one hop asks."""
+    """The queries of one hop."""
 
     hop: int
     query: str
@@ -200,7 +201,7 @@ class Phrasings(TypedDict):
     rewrites: list[str]
     """Further phrasings, without the query itself."""
     by: str
-    """Maker, or why none were made."""
+    """Strategy that wrote them, or why there are none."""
 
 
 class Grade(TypedDict):
@@ -214,20 +215,20 @@ class Grade(TypedDict):
     lower: float
     by: str
     web: bool
-    """Whether the web may be searched, asked or not."""
+    """Whether the web may be searched, with or without asking the user."""
     again: list[Action]
-    """Verdicts upon which the query is searched once more, in other words; none if that was done or cannot be."""
+    """Verdicts that lead to a second search in other words; empty if it was done or is not possible."""
 
 
 class Hop(TypedDict):
-    """The trace of one round (Auto-RAG): what was asked, found and learnt."""
+    """The trace of one round (Auto-RAG): its query, evidence, and what was learnt."""
 
     n: int
     query: str
     also: NotRequired[list[str]]
     """Further queries of the same turn, searched in the same round."""
     rewrites: NotRequired[list[str]]
-    """Other words for the query, searched because the round found nothing sure."""
+    """Rewrites of the query, searched because the round found nothing certain."""
     corpora: list[str]
     evidence: list[str]
     """Ids of the candidates graded in this hop."""
@@ -235,35 +236,35 @@ class Hop(TypedDict):
     learnt: str
     """What this hop added, in words."""
     missing: str
-    """What is still not known, in words; empty when it is enough."""
+    """What is still missing, in words; empty if the evidence is enough."""
     next: str
     """Next query, or empty."""
     by: str
     shown: NotRequired[list[str]]
-    """Ids of the documents that the model was shown for the first time in this round, in the order of their numbers."""
+    """Ids of the documents first shown to the model in this round, in the order of their numbers."""
 
 
 class Citation(BaseModel):
-    """One numbered source under an answer."""
+    """One numbered source of an answer."""
 
     model_config = ConfigDict(frozen=True)
 
     n: int
     """Number shown in the text, from 1."""
     id: str
-    """Evidence id: what `ragweave show` and a server's links open."""
+    """Evidence id, which `ragweave show` and the links of a server open."""
     title: str
     """Title of the document, picture, recording or web page."""
     locator: Locator
-    """Where it lies, narrow enough to open it."""
+    """Its place, narrow enough to open it."""
     quote: str
     """The text that decided the mark of the sentence, at most 500 characters."""
     origin: Literal["library", "web"] = "library"
-    """Where the text came from."""
+    """Origin of the text."""
     also: tuple[Locator, ...] = ()
-    """Other places where the same text stands."""
+    """Other places of the same text."""
     computed: Computed | None = None
-    """What a statement over a whole table gave, where the quote is its result."""
+    """The result of a statement over a whole table, if the quote is one."""
 
 
 class Sentence(BaseModel):
@@ -276,28 +277,28 @@ class Sentence(BaseModel):
     support: Support
     """Its mark."""
     citations: tuple[int, ...] = ()
-    """Numbers of its citations: first those that decide its mark, then others that the model names."""
+    """Numbers of its citations: first those that decide its mark, then others that the model cites."""
     against: tuple[int, ...] = ()
     """Numbers of the citations that say otherwise."""
     confidence: float = 0.0
-    """In [0, 1], by its mark: 1 if a source says it, .7 if it follows, .5 if sources disagree or the model knows it."""
+    """In [0, 1] by its mark: 1 if a source says it, .7 if it follows, .5 if disputed or from the model."""
     sign: str = ""
-    """What makes it an item of a list, `-` or `2.`, `|` the row of a table, `>` a quote; prose has none."""
+    """Sign of its line: `-` or `2.` for a list item, `|` for a table row, `>` for a quote; prose has none."""
     marked: tuple[tuple[int, int], ...] = ()
-    """[start, end) of each stretch of a quote that holds words of the question."""
+    """[start, end) of each stretch of a quote that has words of the question."""
     says: str = ""
-    """What another source says, in its own words, if the sentence is contradicted or disputed."""
+    """What another source says, word for word, if the sentence is contradicted or disputed."""
     why: str = ""
-    """What the words that the checking model copied do not hold, or empty."""
+    """What is missing in the words that the checking model copied, or empty."""
 
 
 class Reply(TypedDict):
-    """What a reasoning turn answered."""
+    """The answer of a reasoning turn."""
 
     text: str
-    """In the model's words, with numbers of what it was shown."""
+    """The answer in the model's words, with numbers of the evidence that it was shown."""
     shown: list[str]
-    """Ids of the evidence that it was shown, in the order of their numbers."""
+    """Ids of that evidence, in the order of their numbers."""
 
 
 def with_relevance(rows: Sequence[Evidence], scores: Sequence[float]) -> list[Evidence]:

@@ -1,4 +1,4 @@
-"""What an answer is written from."""
+"""The input of the components that write an answer."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ragweave.models.relevance import LOWER
 
 @dataclass(frozen=True)
 class GenerationInput:
-    """What a writer writes from.
+    """The input of a writer.
 
     Attributes:
         question: question of the turn.
-        strips: what is known, recalled passages last.
+        strips: strips of the evidence, recalled passages last.
         rows: evidence of the turn, by id.
-        turn: the question as it was asked, without what condensing put in front of it.
-        searched: something was to be searched.
-        chunks: ids of the clips that are read beside the strips, in the order of their chunks.
-        reply: the answer of the reasoning turn, where there is one.
+        turn: the question as the user wrote it, before condensing.
+        searched: whether the turn needed a search.
+        chunks: ids of the clips that are read in addition to the strips, in the order of their chunks.
+        reply: the answer of the reasoning turn, if there is one.
         lower: relevance below which the last evaluator calls a row irrelevant.
-        queries: what the question was rewritten to.
+        queries: rewrites of the question.
     """
 
     question: str
@@ -37,5 +37,5 @@ class GenerationInput:
 
     @property
     def own(self) -> list[Strip]:
-        """The strips that are no model's memory."""
-        return [s for s in self.strips if s["origin"] != "model"]
+        """The strips that are not a model's own knowledge."""
+        return [strip for strip in self.strips if strip["origin"] != "model"]

@@ -1,30 +1,30 @@
-"""What a verdict rests on: words that stand in a passage, and values that these words hold.
+"""Find the words of a passage that decide a verdict, and check the values of a sentence against them.
 
-The check never takes a model's word for it. The words that it copies must be in the passage that it names,
-and what the sentence states in figures, units, dates and names must be in those words, in the titles of their
-passages or, for names, in the question.
+The check never relies on a model alone. The words that it copies must be in the passage that it names. The
+figures, units, dates and names of the sentence must be in those words, in the titles of their passages or,
+for names, in the question.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from ragweave.corpora.meta import guess_language
+from ragweave.components.missing_names import missing_name
 from ragweave.models import tables
-from ragweave.models.text import UNSPACED_LETTER, fold, names, script, stem
+from ragweave.models.text import UNSPACED_LETTER
 from ragweave.models.units import Unit
 from ragweave.models.values import Value, units_named, values
 
 MOST = 3
-"""Sentences or rows that words may span."""
+"""Sentences or rows that the copied words may span at most."""
 _SKIPPED = re.compile(r"\s*(?:\.{3}|…|\[…\]|\[\.\.\.\])\s*")
-"""What a model writes in place of the middle of a sentence."""
+"""Matches what a model writes for an omitted middle of a sentence."""
 _SHORT = 2
-"""Words that a copied part needs, so that a single one found anywhere decides nothing."""
+"""Words that must be copied, so that a single word found anywhere decides nothing."""
 _LIKE = {
     "’": "'",
     "‘": "'",
@@ -38,22 +38,20 @@ _LIKE = {
     "*": "",
     "`": "",
 }
-_PREFIX, _TAIL = 4, 3
-"""Letters that two forms of a name share at least, and by which they differ at most."""
 _ROUNDED = 0.002
-"""How far a number may be from the exact one, as a share of it, whatever digits are written."""
+"""Tolerance of a computed number, as a share of it, however many digits are written."""
 _COMBINED = 8
-"""Numbers of the words from which sums of several are tried."""
+"""Numbers of the words that are combined to sums."""
 
 
 class Grounds(NamedTuple):
-    """Words of a passage that decide a verdict: whole sentences, or rows below their heads.
+    """Words of a passage that decide a verdict: whole sentences, or table rows.
 
     Attributes:
         passage: number of the passage, from 1.
-        start: where they begin in it.
-        end: where they end.
-        text: the words, with the heads of the columns where they are a row.
+        start: offset of their first character in the passage.
+        end: offset behind their last character.
+        text: the words, below the column headings if they are a row.
     """
 
     passage: int
@@ -63,48 +61,75 @@ class Grounds(NamedTuple):
 
 
 def find(words: str, passages: Sequence[str], named: int) -> Grounds | None:
-    """Return the sentences in which copied words stand, in the passage that is named or else in any other.
+    """Return the sentences that contain copied words, from the named passage or else from any other.
 
-    White space, case, quotation marks and emphasis do not count. None if the words stand nowhere, or span
-    more than three sentences.
+    White space, case, quotation marks and emphasis are ignored. Return None if no passage contains the words,
+    or if they span more than three sentences.
     """
-    order = [named, *(n for n in range(1, len(passages) + 1) if n != named)]
-    for number in order:
-        if 1 <= number <= len(passages):
-            text = passages[number - 1]
-            place = _place(words, text)
-            if place is not None:
-                return Grounds(number, *place, _with_heads(text, *place))
+    for number in dict.fromkeys([named, *range(1, len(passages) + 1)]):
+        if not 1 <= number <= len(passages):
+            continue
+        text = passages[number - 1]
+        place = _place(words, text)
+        if place is not None:
+            start, end = place
+            return Grounds(number, start, end, _with_heads(text, start, end))
     return None
 
 
 def _place(words: str, text: str) -> tuple[int, int] | None:
-    """Return [start, end) of the whole sentences in which words stand, or None."""
+    """Return [start, end) of the whole sentences that contain words, or None."""
     plain, places = _plain(text)
-    parts = [_plain(part)[0].strip() for part in _SKIPPED.split(words)]
-    parts = [part.strip(" \"'|") for part in parts if part.strip(" \"'|.")]
-    if not parts or (len(" ".join(parts).split()) < _SHORT <= len(plain.split()) and not _unspaced(parts)):
+    parts = _copied_parts(words)
+    if not parts or _too_short(parts, plain):
         return None
-    best: tuple[int, int] | None = None
     start = _at(plain, parts[0], 0)
-    while start >= 0 and best is None:
-        end = start + len(parts[0])
-        for part in parts[1:]:
-            at = _at(plain, part, end)
-            end = at + len(part) if at >= 0 else -1
-            if end < 0:
-                return None
-        best = _whole(text, places[start], places[end - 1] + 1)
+    while start >= 0:
+        end = _end_of_parts(plain, parts, start)
+        if end is None:
+            return None
+        found = _whole(text, places[start], places[end - 1] + 1)
+        if found is not None:
+            return found
         start = _at(plain, parts[0], start + 1)
-    return best
+    return None
+
+
+def _copied_parts(words: str) -> list[str]:
+    """Return the parts of copied words between omissions, in plain form."""
+    parts = []
+    for part in _SKIPPED.split(words):
+        bare = _plain(part)[0].strip()
+        if bare.strip(" \"'|."):
+            parts.append(bare.strip(" \"'|"))
+    return parts
+
+
+def _too_short(parts: Sequence[str], plain: str) -> bool:
+    """Return whether copied parts are too few words to decide anything; a text as short needs no more."""
+    count = len(" ".join(parts).split())
+    return count < _SHORT <= len(plain.split()) and not _unspaced(parts)
+
+
+def _end_of_parts(plain: str, parts: Sequence[str], start: int) -> int | None:
+    """Return where the last part ends if the first begins at `start` and the others follow, or None."""
+    end = start + len(parts[0])
+    for part in parts[1:]:
+        at = _at(plain, part, end)
+        if at < 0:
+            return None
+        end = at + len(part)
+    return end
 
 
 def _unspaced(parts: Sequence[str]) -> bool:
-    return len("".join(parts)) >= 2 * _SHORT and bool(UNSPACED_LETTER.search("".join(parts)))
+    """Return whether parts are long enough in a script without spaces between words."""
+    joined = "".join(parts)
+    return len(joined) >= 2 * _SHORT and UNSPACED_LETTER.search(joined) is not None
 
 
 def _at(plain: str, part: str, start: int) -> int:
-    """Return where a part begins at the start of a word and ends at the end of one, or -1."""
+    """Return the next offset at which a part stands as whole words, or -1."""
     at = plain.find(part, start)
     while at >= 0:
         opens = at == 0 or not (_joined(plain[at - 1]) and _joined(part[0]))
@@ -117,12 +142,12 @@ def _at(plain: str, part: str, start: int) -> int:
 
 
 def _joined(c: str) -> bool:
-    """Tell whether a character belongs to the word or number around it."""
+    """Return whether a character is joined with its neighbours to a word or number."""
     return c.isalnum() and not UNSPACED_LETTER.match(c)
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return a text without what does not count, and for each of its characters the place that it has in the text."""
+    """Return a text in its compared form, and the offset of each of its characters in the text."""
     out: list[str] = []
     places: list[int] = []
     for n, c in enumerate(text):
@@ -138,14 +163,20 @@ def _plain(text: str) -> tuple[str, list[int]]:
 
 
 def _whole(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Widen a place to the sentences or rows that it touches; None if they are more than three."""
-    touched = [(a, b) for a, b in tables.spans(text) if a < end and start < b]
+    """Widen a span to the sentences or rows that it touches; None if they are more than three."""
+    touched = []
+    for first, last in tables.spans(text):
+        if first < end and start < last:
+            touched.append((first, last))
     if not touched:
         return start, end
-    return (touched[0][0], touched[-1][1]) if len(touched) <= MOST else None
+    if len(touched) > MOST:
+        return None
+    return touched[0][0], touched[-1][1]
 
 
 def _with_heads(text: str, start: int, end: int) -> str:
+    """Return a stretch of a text below the column headings of its table."""
     heads = tables.heads_above(text, start)
     return f"{heads}\n{text[start:end]}" if heads else text[start:end]
 
@@ -153,131 +184,121 @@ def _with_heads(text: str, start: int, end: int) -> str:
 def lacking(
     sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str
 ) -> str:
-    """Return the first value of a sentence that its grounds do not hold, or "".
+    """Return the first value of a sentence that its grounds do not contain, or "".
 
     Args:
         sentence: what was written.
         grounds: the words that decide.
-        passages: (title, text) of all that the checking model saw.
-        question: what was asked: a name may come from it.
+        passages: (title, text) of all that the checking model was shown.
+        question: the question; a name may come from it.
     """
-    words = "\n".join(g.text for g in grounds)
-    titles = "\n".join(dict.fromkeys(passages[g.passage - 1][0] for g in grounds))
-    around = "\n".join(passages[g.passage - 1][1] for g in grounds)
-    held = values(f"{titles}\n{words}")
+    near = _surroundings(grounds, passages)
+    held = values(f"{near.titles}\n{near.words}")
     for value in values(sentence):
-        if value.sure and not _holds(value, held, f"{titles}\n{around}"):
+        if value.sure and not _holds(value, held, f"{near.titles}\n{near.texts}"):
             return value.text
-    return missing_name(sentence, words, titles, question, [text for _, text in passages])
+    return missing_name(sentence, near.words, near.titles, question, near.all_texts)
+
+
+class _Surroundings(NamedTuple):
+    """The words of grounds, the titles and texts of their passages, and the texts of all passages."""
+
+    words: str
+    titles: str
+    texts: str
+    all_texts: list[str]
+
+
+def _surroundings(grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]]) -> _Surroundings:
+    words, titles, texts = [], [], []
+    for found in grounds:
+        title, text = passages[found.passage - 1]
+        words.append(found.text)
+        texts.append(text)
+        if title not in titles:
+            titles.append(title)
+    all_texts = [text for _, text in passages]
+    return _Surroundings("\n".join(words), "\n".join(titles), "\n".join(texts), all_texts)
 
 
 def _holds(value: Value, held: Sequence[Value], around: str) -> bool:
-    """Tell whether values hold one, with its unit: at the number, or apart from it where no other unit is."""
-    same = [h for h in held if h.same(value)]
-    if value.unit is None or not same:
-        return bool(same)
-    if any(h.unit == value.unit for h in same):
-        return True
-    bare = any(h.unit is None for h in same)
-    return bare and value.unit in units_named(around)
+    """Return whether values include one with its unit.
 
-
-def missing_name(sentence: str, words: str, titles: str, question: str, passages: Sequence[str]) -> str:
-    """Return the first name of a sentence that words, titles and question do not have, or "".
-
-    Names are not compared between scripts. Between languages, and in one that writes all nouns with a
-    capital, only names of several words count.
+    The unit must be next to the number. If the number is written without a unit, the unit may be anywhere in
+    the text around it.
     """
-    if script(sentence) != script(words):
-        return ""
-    mine, theirs = (
-        guess_language(sentence),
-        guess_language(words) or guess_language("\n".join(passages)[:4_000]),
-    )
-    loose = "de" in (mine, theirs) or bool(mine and theirs and mine != theirs)
-    near = f"{words}\n{titles}\n{question}"
-    have = _parts(near)
-    opening = _parts(sentence)[:1]
-    for name in names(sentence):
-        parts = _parts(name)
-        alone = len(parts) == 1
-        if alone and (loose or (parts == opening and not _named_in(name, passages))):
-            continue
-        held = all(any(_alike(part, other) for other in have) for part in parts)
-        if not (held or _abbreviates(name, near)):
-            return name
-    return ""
-
-
-def _parts(text: str) -> list[str]:
-    return [w for w in re.findall(r"[^\W_]+", fold(text)) if len(w) > 1 or w.isdigit()]
-
-
-def _alike(one: str, other: str) -> bool:
-    """Tell whether two words may be forms of one name."""
-    if one == other or stem(one) == stem(other):
+    units = [other.unit for other in held if other.same(value)]
+    if value.unit is None or not units:
+        return bool(units)
+    if value.unit in units:
         return True
-    short, long = sorted((one, other), key=len)
-    if len(short) < _PREFIX or len(long) - len(short) > _TAIL:
-        return False
-    shared = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return shared >= max(_PREFIX, len(short) - 2)
-
-
-def _named_in(name: str, passages: Iterable[str]) -> bool:
-    """Tell whether a passage writes a word with a capital within a sentence, so that it is a name."""
-    within = re.compile(rf"[\w,;)]\s{re.escape(name)}\b")
-    return any(within.search(text) for text in passages)
-
-
-def _abbreviates(name: str, text: str) -> bool:
-    """Tell whether a name is made of the first letters of words in a text, or the text has those of the name."""
-    if name.isupper() and 2 <= len(name) <= 6:
-        initials = "".join(w[0] for w in re.findall(r"[^\W\d_]+", text) if w[0].isupper())
-        return name in initials
-    initials = "".join(w[0] for w in name.split() if w[0].isupper())
-    return len(initials) > 1 and bool(re.search(rf"\b{re.escape(initials)}\b", text))
+    return None in units and value.unit in units_named(around)
 
 
 def underivable(
     sentence: str, grounds: Sequence[Grounds], passages: Sequence[tuple[str, str]], question: str
 ) -> str:
-    """Return the first number of a sentence that its grounds neither hold nor give by arithmetic, or "".
+    """Return the first number of a sentence that its grounds neither contain nor give by arithmetic, or "".
 
-    Sums, differences, products, ratios, shares, means, counts of what is listed, roundings and conversions
-    count.
+    Arithmetic is sums, differences, products, ratios, shares, means, counts of listed things, roundings and
+    conversions of units. If all numbers are given, return the first name that is missing.
     """
-    words = "\n".join(g.text for g in grounds)
-    titles = "\n".join(dict.fromkeys(passages[g.passage - 1][0] for g in grounds))
-    around = "\n".join(passages[g.passage - 1][1] for g in grounds)
-    held = values(f"{titles}\n{words}\n{question}")
+    near = _surroundings(grounds, passages)
+    held = values(f"{near.titles}\n{near.words}\n{question}")
     for value in values(sentence):
-        if value.kind != "number" or not value.sure or _holds(value, held, f"{titles}\n{around}"):
+        if value.kind != "number" or not value.sure:
             continue
-        numbers = [n for h in held if h.kind == "number" for n in _in_unit(h, value.unit, words)]
-        counts = any(a == int(a) and 0 < a <= _listed(words) for a in value.amounts())
-        if not (counts or any(_arises(a, value.text, numbers) for a in value.amounts())):
+        if _holds(value, held, f"{near.titles}\n{near.texts}"):
+            continue
+        if not _derivable(value, held, near.words):
             return value.text
-    return missing_name(sentence, words, titles, question, [text for _, text in passages])
+    return missing_name(sentence, near.words, near.titles, question, near.all_texts)
+
+
+def _derivable(value: Value, held: Sequence[Value], words: str) -> bool:
+    """Return whether a number counts what words list, or follows from their numbers by arithmetic."""
+    numbers: list[float] = []
+    for other in held:
+        if other.kind == "number":
+            numbers += _in_unit(other, value.unit, words)
+    listed = _listed(words)
+    for amount in value.amounts():
+        is_count = amount == int(amount) and 0 < amount <= listed
+        if is_count or _arises(amount, value.text, numbers):
+            return True
+    return False
 
 
 def _listed(words: str) -> int:
-    """Return how many things words may list: lines, and parts between commas."""
-    return 1 + len(re.findall(r"[\n,;、，|]|\s(?:&|\+)\s", words)) + len(re.findall(r",?\s\w{1,3}\s", words))
+    """Return how many things words may list: lines, and parts between commas or short words."""
+    separators = re.findall(r"[\n,;、，|]|\s(?:&|\+)\s", words)
+    short_words = re.findall(r",?\s\w{1,3}\s", words)
+    return 1 + len(separators) + len(short_words)
 
 
 def _in_unit(value: Value, unit: Unit | None, words: str) -> list[float]:
-    """Return the amounts of a value in a unit; none if it has a unit that measures something else.
+    """Return the amounts of a value in a unit; none if its own unit measures something else.
 
-    A number in a row may have its unit in the head of the column.
+    A number without a unit may have it elsewhere in the words, as a row has it in the heading of the column.
     """
     amounts = value.amounts()
     if unit is None:
         return amounts
     if value.unit is not None:
-        return [c for a in amounts if (c := _converted(a, value.unit, unit)) is not None]
-    apart = [c for a in amounts for u in units_named(words) if (c := _converted(a, u, unit)) is not None]
-    return [*amounts, *apart]
+        return _all_converted(amounts, [value.unit], unit)
+    return [*amounts, *_all_converted(amounts, units_named(words), unit)]
+
+
+def _all_converted(amounts: Iterable[float], sources: Iterable[Unit], target: Unit) -> list[float]:
+    """Return amounts converted from each of several units, as far as these measure the same."""
+    sources = list(sources)
+    converted = []
+    for amount in amounts:
+        for source in sources:
+            made = _converted(amount, source, target)
+            if made is not None:
+                converted.append(made)
+    return converted
 
 
 def _converted(amount: float, source: Unit, target: Unit) -> float | None:
@@ -292,21 +313,31 @@ def _converted(amount: float, source: Unit, target: Unit) -> float | None:
 
 
 def _arises(amount: float, text: str, numbers: Sequence[float]) -> bool:
-    """Tell whether an amount follows from others by one step of arithmetic, or a sum of several."""
+    """Return whether an amount follows from numbers by one step of arithmetic, or as a sum of several."""
     tolerance = max(_precision(text), abs(amount) * _ROUNDED)
+    for made in _arithmetic(numbers):
+        if abs(made - amount) <= tolerance:
+            return True
+    return False
+
+
+def _arithmetic(numbers: Sequence[float]) -> Iterator[float]:
+    """Yield the numbers, and what one step of arithmetic or a sum makes of them."""
+    yield from numbers
+    yield sum(numbers)
+    yield sum(numbers) / max(1, len(numbers))
     few = list(dict.fromkeys(numbers))[:_COMBINED]
-    made = [*numbers, sum(numbers), sum(numbers) / max(1, len(numbers))]
     for a, b in combinations(few, 2):
-        made += [a + b, abs(a - b), a * b, (a + b) / 2]
+        yield from (a + b, abs(a - b), a * b, (a + b) / 2)
         for x, y in ((a, b), (b, a)):
             if y:
-                made += [x / y, 100 * x / y, 100 * abs(x - y) / y]
-    made += [sum(part) for n in range(3, len(few) + 1) for part in combinations(few, n)]
-    return any(abs(m - amount) <= tolerance for m in made)
+                yield from (x / y, 100 * x / y, 100 * abs(x - y) / y)
+    for count in range(3, len(few) + 1):
+        yield from map(sum, combinations(few, count))
 
 
 def _precision(text: str) -> float:
-    """Return half of the last digit that is written: 1.94 is given to .005, 1,900 to 50."""
+    """Return half of the last written digit's place: .005 for 1.94, 50 for 1,900."""
     digits = re.sub(r"[^\d.,]", "", text)
     fraction = re.search(r"[.,](\d{1,2}|\d{4,})$", digits)
     if fraction:

@@ -1,4 +1,4 @@
-"""Indexing with the models that it asks, where they are set: for captions and entities."""
+"""Index files, with models for captions and entities if these are set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragweave.models.meter import Meter
 
 LONGEST = 1_500
-"""Characters of a caption that are kept."""
+"""Characters that a caption keeps."""
 
 
 async def aindex(
@@ -30,22 +30,25 @@ async def aindex(
     encoder: str = "",
     forgets: bool = False,
 ) -> Report:
-    """Index files and folders, or a single one; what is unchanged costs a hash.
+    """Index files and folders; an unchanged file costs only a hash.
 
-    `documents` are those of a LangChain loader; their text is kept in the library's own folder. With a
-    `loader`, a key of `ragweave.corpora.loaders.LOADERS`, the files are exports of that kind. An `encoder`,
-    named as RAGWEAVE_EMBED names it, takes the place of the library's, and its vectors are made anew of the
-    stored text. A run that `forgets` drops files that are gone even if they are most of a folder's.
+    Args:
+        paths: files and folders, or a single one.
+        library: name of the library.
+        documents: documents of a LangChain loader; their text is stored in the library's own folder.
+        on_event: takes the events of the run.
+        loader: a key of `ragweave.corpora.loaders.LOADERS`, if the files are exports of that kind.
+        encoder: replaces the library's text encoder, named as in RAGWEAVE_EMBED; all vectors are computed
+            again from the stored text.
+        forgets: whether files that are gone are dropped even if they are most of a folder's.
+
+    Raises:
+        InputError: a path is not text.
     """
     from ragweave.corpora.ingest.documents import kept
     from ragweave.corpora.ingest.run import index as run_index
 
-    given = [*paths] if isinstance(paths, Iterable) and not isinstance(paths, str) else [paths]
-    if strange := [p for p in given if not isinstance(p, str | Path)]:
-        raise InputError(
-            f"a path is no text but {type(strange[0]).__name__}", "name files and folders by their paths"
-        )
-    several = [Path(p) for p in given]
+    several = _as_paths(paths)
     if documents:
         several += await kept(documents, library)
     models = at_indexing()
@@ -54,10 +57,25 @@ async def aindex(
     )
 
 
-def captioner(meter: Meter | None = None) -> Captioner | None:
-    """Return what writes captions within the limits of a meter, or None where RAGWEAVE_VISION is not set.
+def _as_paths(paths: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return one or several paths as a list.
 
-    A chat model that is set for answers alone is never sent the frames of a video, or pictures.
+    Raises:
+        InputError: a path is not text.
+    """
+    given = [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else [*paths]
+    for path in given:
+        if not isinstance(path, str | Path):
+            raise InputError(
+                f"a path is no text but {type(path).__name__}", "name files and folders by their paths"
+            )
+    return [Path(path) for path in given]
+
+
+def captioner(meter: Meter | None = None) -> Captioner | None:
+    """Return a writer of captions within the limits of a meter, or None if RAGWEAVE_VISION is not set.
+
+    Pictures and frames are never sent to a chat model that is set for answers only.
     """
     from ragweave.models.chat import chat
     from ragweave.models.settings import model_settings
@@ -76,14 +94,17 @@ def captioner(meter: Meter | None = None) -> Captioner | None:
     meter = meter or Meter()
 
     async def ask(images: Sequence[bytes], context: str, language: str) -> str | None:
-        known, spoken = quote(context or "(nothing)"), language or "the language of the quoted context"
-        asked = load("caption", context=known, language=spoken)
-        said = await model.text(asked, node="caption", meter=meter, images=images)
-        return clip(" ".join(said.split()), LONGEST) or None
+        messages = load(
+            "caption",
+            context=quote(context or "(nothing)"),
+            language=language or "the language of the quoted context",
+        )
+        reply = await model.text(messages, node="caption", meter=meter, images=images)
+        return clip(" ".join(reply.split()), LONGEST) or None
 
     async def check() -> None:
         grey = jpeg(np.full((16, 16, 3), 128, dtype=np.uint8))
-        # With the time, so that no reply that was kept stands in for the server.
+        # The time makes the prompt new, so that a cached reply cannot answer for the server.
         words = f"It is {datetime.now(UTC).isoformat()}. Say: ready."
         await model.text([("user", words)], node="caption", meter=Meter(), images=[grey])
 
@@ -91,7 +112,7 @@ def captioner(meter: Meter | None = None) -> Captioner | None:
 
 
 def at_indexing() -> Models:
-    """Return what indexing asks for captions and entities, as the settings have it, within one limit of calls."""
+    """Return the models for captions and entities that are set, with one limit of calls for both."""
     from ragweave.components.entities import extractor
     from ragweave.corpora.ingest.run import Models
     from ragweave.corpora.settings import corpora_settings

@@ -1,11 +1,12 @@
-"""Labels before an answer or a query: models translate those of our prompts, or set them as headings."""
+"""Find labels of an answer or a query that models translated, or wrote as headings."""
 
 from __future__ import annotations
 
 import re
 
-_BEFORE = (  # languages in which “final” stands before the noun
-    r"answer|antwort|antwoord|svar|vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz|atsakymas|atbilde|vastus"
+_BEFORE = (  # languages with “final” before the noun
+    r"answer|antwort|antwoord|svar|vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz"
+    r"|atsakymas|atbilde|vastus"
     r"|ответ|відповідь|отговор|одговор|απάντηση|cevap|yanıt|उत्तर|जवाब|উত্তর"
 )
 _BEHIND = (
@@ -25,18 +26,19 @@ _ANSWER = rf"(?:{_WORD} ){{0,2}}(?:{_BEFORE})|(?:{_BEHIND})(?: {_WORD}){{0,2}}|{
 
 
 def _line(label: str) -> re.Pattern[str]:
-    """Return what finds a label at the begin of a line: with a colon, or alone as a heading or in bold."""
+    """Return a pattern for a label that begins a line: with a colon, or alone as a heading or in bold."""
     begin = r"^[^\S\n]*(?:>[^\S\n]*)?"
     colon = rf"(?:#{{1,6}}[^\S\n]*)?[*_`]*(?:{label})[*_`]*[^\S\n]*[:：][*_`]*"
     alone = rf"(?:#{{1,6}}[^\S\n]*[*_]*(?:{label})[*_]*|(?:\*\*|__)(?:{label})(?:\*\*|__))[^\S\n]*(?=\n)"
     return re.compile(rf"{begin}(?:{colon}|{alone})[^\S\n]*", re.I | re.M)
 
 
-_ANSWERS, _QUERIES = _line(_ANSWER), _line(_SEARCH)
+_ANSWERS = _line(_ANSWER)
+_QUERIES = _line(_SEARCH)
 
 
 def in_english(turn: str) -> str:
-    """Return a turn without a known label with its labels in other words named as our prompts name them."""
+    """Return a turn with its labels replaced by those of our prompts; for turns with no known label."""
     if turn.lstrip()[:1] in ("{", "["):
         return turn
     if _ANSWERS.search(turn):
@@ -45,12 +47,14 @@ def in_english(turn: str) -> str:
 
 
 def named_otherwise(turn: str, since: int) -> bool:
-    """Tell whether a line that begins at `since` or later has a label of an answer in other words."""
-    return turn.lstrip()[:1] not in ("{", "[") and _ANSWERS.search(turn, since) is not None
+    """Return whether a line at or behind `since` has a label of an answer in other words."""
+    if turn.lstrip()[:1] in ("{", "["):
+        return False
+    return _ANSWERS.search(turn, since) is not None
 
 
 def labelled(text: str) -> bool:
-    """Tell whether a turn begins with a label of an answer."""
+    """Return whether a turn begins with a label of an answer."""
     return _ANSWERS.match(text.lstrip()) is not None
 
 
@@ -58,4 +62,6 @@ def unlabelled(text: str) -> str:
     """Return the first sentence of an answer without a label before it."""
     head = len(text) - len(text.lstrip())
     found = _ANSWERS.match(f"{text[head:]}\n")
-    return text if found is None else text[:head] + text[head + found.end() :].lstrip()
+    if found is None:
+        return text
+    return text[:head] + text[head + found.end() :].lstrip()

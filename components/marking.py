@@ -1,4 +1,4 @@
-"""Have the sentences of an answer checked, and give each its mark and the citations that decide it."""
+"""Check the sentences of an answer, and give each its mark and the citations that decide it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FAILED = f"{DOWN}. To have them checked, {{remedy}}."
 
 
 class _Readable(NamedTuple):
-    """A source with what is needed to cite a part of it: its row, and its item if the library holds one."""
+    """A source with its evidence row, and with its item if the library has one."""
 
     source: CheckSource
     row: Evidence
     item: Item | None
 
     def quoted(self, grounds: Grounds) -> Quoted:
-        """Return the words that decide as a strip of their own, and the words."""
+        """Return the words that decide, with a strip that holds them."""
         text = self.source.text
         words = text[grounds.start : grounds.end]
         if self.item is not None and text == self.item.text:
@@ -42,83 +42,120 @@ class _Readable(NamedTuple):
 async def mark_answer(
     run: RunContext, question: str, builder: AnswerBuilder, rows: Mapping[str, Evidence]
 ) -> None:
-    """Check the sentences of an answer that wait for their mark, all in one call.
+    """Check all pending sentences of an answer in one call, and show their marks.
 
     Args:
-        run: lends the model and the library; takes notes of what was not checked.
-        question: what was asked.
-        builder: holds the answer, and shows the marks.
+        run: provides the model and the library, and takes notes about what was not checked.
+        question: the question.
+        builder: holds the answer and shows the marks.
         rows: evidence of the turn, by id.
     """
     await mark_computed(run, builder, rows)
-    waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
-    if not waiting:
+    pending = [n for n, sentence in enumerate(builder.sentences, 1) if sentence.support == "pending"]
+    if not pending:
         return
     readable = await _readable(run, builder, rows)
     checked = await _checked(run, question, builder, readable)
     if checked.void:
         run.note(checked.void)
-    for n in waiting:
+    for n in pending:
         mark = checked.marks[n - 1]
         if mark.support == "model":
             builder.disown(n)
             continue
-        rests = [readable[g.passage - 1].quoted(g) for g in mark.rests]
-        against = [readable[g.passage - 1].quoted(g) for g in mark.against]
+        rests = _quotes(readable, mark.rests)
+        against = _quotes(readable, mark.against)
         builder.remark(n, mark.support, rests, against, mark.why)
+
+
+def _quotes(readable: Sequence[_Readable], grounds: Sequence[Grounds]) -> list[Quoted]:
+    """Return the quoted words of grounds."""
+    return [readable[found.passage - 1].quoted(found) for found in grounds]
 
 
 async def _checked(
     run: RunContext, question: str, builder: AnswerBuilder, readable: Sequence[_Readable]
 ) -> CheckedAnswer:
-    """Return the marks of all sentences; not checked if the model fails its exam, or cannot be reached."""
-    said = _statements(builder, readable)
+    """Return the marks of all sentences; none is checked if the model fails its exam or does not answer."""
+    claims = _claims(builder, readable)
     try:
         result = await exam.passed(run)
         if not result.passed:
             void = FAILED.format(why=result.words, remedy=exam.REMEDY)
-            return CheckedAnswer([NOT_CHECKED] * len(said), void)
-        return await check(run, question, said, [r.source for r in readable])
+            return CheckedAnswer([NOT_CHECKED] * len(claims), void)
+        return await check(run, question, claims, _sources(readable))
     except RagweaveError as error:
-        return CheckedAnswer([NOT_CHECKED] * len(said), DOWN.format(why=error))
+        return CheckedAnswer([NOT_CHECKED] * len(claims), DOWN.format(why=error))
 
 
-def _statements(builder: AnswerBuilder, readable: Sequence[_Readable]) -> list[Claim]:
+def _claims(builder: AnswerBuilder, readable: Sequence[_Readable]) -> list[Claim]:
+    """Return the sentences of an answer with the numbers of the sources that they cite."""
     numbers: dict[str, list[int]] = {}
-    for n, r in enumerate(readable, 1):
-        numbers.setdefault(r.row["id"], []).append(n)
-    ids = {c.n: c.id for c in builder.citations}
-    made = []
-    for s in builder.sentences:
-        cited = tuple(n for i in s.citations for n in numbers.get(ids[i], ()))
-        made.append(Claim(s.text, cited, frame=s.support != "pending"))
-    return made
+    for number, part in enumerate(readable, 1):
+        numbers.setdefault(part.row["id"], []).append(number)
+    ids = {citation.n: citation.id for citation in builder.citations}
+    claims = []
+    for sentence in builder.sentences:
+        cited: list[int] = []
+        for citation in sentence.citations:
+            cited += numbers.get(ids[citation], [])
+        claims.append(Claim(sentence.text, tuple(cited), frame=sentence.support != "pending"))
+    return claims
 
 
 async def _readable(run: RunContext, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> list[_Readable]:
-    """Return what the answer may rest on: what it cites, whole, and the best others by their rank in the search."""
-    known = {i: row for i, row in rows.items() if row["origin"] != "model"}
-    recalled = [r for row in rows.values() if row["origin"] == "model" for r in _sources_of(row, None)]
-    cited = [i for i in dict.fromkeys(c.id for c in builder.citations) if i in known]
-    ranked = sorted(
-        (row for i, row in known.items() if i not in cited),
-        key=lambda e: (-e.get("global_score", e["relevance"]), -e["score"], e["id"]),
-    )
-    library = await run.library()
-    items = await library.items(cited)
-    own = [r for i in cited for r in _sources_of(known[i], items.get(i))]
-    # What is not cited is read as the search shows it: of a long document its best window.
-    rest = [r for row in ranked for r in _sources_of(row, None)]
-    chosen = others([r.source for r in rest], [r.source for r in own])
-    return [*own, *(r for r in rest if r.source in chosen), *recalled]
+    """Return the sources to check against: cited items as a whole, the best others, and recalled text."""
+    cited = _cited_ids(builder, rows)
+    items = await (await run.library()).items(cited)
+    own: list[_Readable] = []
+    for evidence_id in cited:
+        own += _sources_of(rows[evidence_id], items.get(evidence_id))
+    recalled: list[_Readable] = []
+    uncited: list[Evidence] = []
+    for evidence_id, row in rows.items():
+        if row["origin"] == "model":
+            recalled += _sources_of(row, None)
+        elif evidence_id not in cited:
+            uncited.append(row)
+    # Of a long document that is not cited, only the window that the search found is read.
+    rest: list[_Readable] = []
+    for row in sorted(uncited, key=_rank):
+        rest += _sources_of(row, None)
+    chosen = others(_sources(rest), _sources(own))
+    best = [part for part in rest if part.source in chosen]
+    return [*own, *best, *recalled]
+
+
+def _sources(readable: Sequence[_Readable]) -> list[CheckSource]:
+    """Return what a model reads of each source."""
+    return [part.source for part in readable]
+
+
+def _cited_ids(builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> list[str]:
+    """Return the ids of the cited evidence in the order of citation, without recalled text."""
+    ids: list[str] = []
+    for citation in builder.citations:
+        row = rows.get(citation.id)
+        if row is not None and row["origin"] != "model" and citation.id not in ids:
+            ids.append(citation.id)
+    return ids
+
+
+def _rank(row: Evidence) -> tuple[float, float, str]:
+    """Return the sort key that puts the best evidence first."""
+    return (-row.get("global_score", row["relevance"]), -row["score"], row["id"])
 
 
 def _sources_of(row: Evidence, item: Item | None) -> list[_Readable]:
-    """Return a row as what a model reads of it: its text, and what a vision model saw in it."""
+    """Return the sources of a row: its text, and what a vision model saw in it."""
     title = headed(row["title"], row)
     text = item.text if item is not None and item.text.strip() else row["text"]
     start, end = row["locator"].get("start"), row["locator"].get("end")
     span = (start, end) if start is not None and end is not None else None
-    texts = [t for t in (text, row.get("seen", "")) if t.strip()]
-    memory = row["origin"] == "model"
-    return [_Readable(CheckSource(row["id"], title, t, row["date"], span, memory), row, item) for t in texts]
+    recalled = row["origin"] == "model"
+    sources = []
+    for written in (text, row.get("seen", "")):
+        if written.strip():
+            source = CheckSource(row["id"], title, written, row["date"], span, recalled)
+            sources.append(_Readable(source, row, item))
+    return sources

@@ -23,17 +23,17 @@ SET_UP = "Set one up with: ragweave setup"
 
 
 def weak(title: str) -> str:
-    """Say what came closest."""
+    """Return the sentence that names the closest passage."""
     return f"the closest that was found is “{title}”"
 
 
 def as_heard(text: str, place: Locator) -> str:
-    """Return a text marked as heard where its place is speech that a recogniser was not sure of."""
+    """Return a text, marked as heard if it comes from speech that was not recognised for sure."""
     return f"{text} {HEARD}" if place.get("doubtful") else text
 
 
 SIGNS: dict[Support, str] = {"verified": "✓", "computed": "✓"}
-"""Marks that are shown as a sign alone, behind the numbers of the sources."""
+"""Marks that are shown as a sign alone, behind the citation numbers."""
 MEANINGS: dict[Support, str] = {
     "verified": "stands in the source",
     "follows": "follows from the source",
@@ -46,23 +46,33 @@ MEANINGS: dict[Support, str] = {
     "quoted": "quoted from the source",
     "pending": "being checked",
 }
-"""What each mark is called, the same at every door."""
+"""Words for each mark, the same in every interface."""
 _SILENT: tuple[Support, ...] = ("unchecked", "quoted", "pending")
 
 
 def mark(support: Support, says: str = "", against: Sequence[int] = ()) -> str:
-    """Return the mark of a sentence as it stands behind it in a text: a sign, or words in brackets; "" for none."""
+    """Return the mark of a sentence as text: a sign, words in brackets, or "" for none.
+
+    Args:
+        support: the mark.
+        says: what another source says, or "".
+        against: citation numbers of that source.
+    """
     if support in SIGNS:
         return SIGNS[support]
     if support in _SILENT:
         return ""
+    if not says:
+        return f"({MEANINGS[support]})"
     numbers = "".join(f"[{n}]" for n in against)
-    other = f"; {numbers or 'the source'} says: “{says}”" if says else ""
-    return f"({MEANINGS[support]}{other})"
+    return f"({MEANINGS[support]}; {numbers or 'the source'} says: “{says}”)"
 
 
 def counted_marks(supports: Iterable[Support]) -> str:
-    """Return how many sentences bear each mark: “stands in the source: 2, not found in the sources: 1”."""
-    counts = Counter(s for s in supports if s not in _SILENT)
-    ordered = [(s, counts[s]) for s in MEANINGS if counts[s]]
-    return ", ".join(f"{MEANINGS[s]}: {n}" for s, n in ordered)
+    """Return how many sentences have each mark: “follows from the source: 2, disputed: 1”."""
+    counts = Counter(supports)
+    parts = []
+    for support, meaning in MEANINGS.items():
+        if counts[support] and support not in _SILENT:
+            parts.append(f"{meaning}: {counts[support]}")
+    return ", ".join(parts)

@@ -1,4 +1,4 @@
-"""A language model in conversation with the retriever: it answers, or asks for more (Auto-RAG, section 3)."""
+"""Let a language model decide after each round: answer, or search again (Auto-RAG, section 3)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.ask_on import next_queries
 from ragweave.components.conversation import Round, conversation, rounds
+from ragweave.components.evidence import Evidence
 from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.look import unlooked
 from ragweave.components.picture_relevance import worth_a_look
@@ -38,23 +39,48 @@ ABOUT_FILES = (
     "Which files the library has, how many, when added: reply “Table library: SELECT ... FROM library ...”; "
     "its columns are file, folder, title, kind, date, added, pages."
 )
-_WHOLE = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
+_WHOLE_SENTENCES = re.compile(r".*[.!?。！？](?:\s*[\[【][\d, ]+[\]】][.。]?)*", re.S)
+_ATTEMPTS = 2
+"""Replies requested for one turn: the first, and one more if that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """The prompt of one reasoning turn.
+
+    Attributes:
+        messages: the conversation so far.
+        pictures: frames that the last message shows.
+        last: whether the model has to answer now.
+        may_query_tables: whether the turn may be a statement over a table.
+    """
+
+    messages: Messages
+    pictures: Pictures
+    last: bool
+    may_query_tables: bool
+
+    @property
+    def ending(self) -> str:
+        """The sentence that requests the answer."""
+        return LAST_BUT_TABLES if self.may_query_tables else LAST
 
 
 async def decide(run: RunContext, known: Knowledge) -> Outcome[Decision]:
-    """Decide between two rounds: the next query, or that it is enough, with the answer of a model."""
+    """Decide after a round whether to search again, and with which query, or to write the answer."""
     return await first_of(run, model_of(run.context, "reasoner"), by_model, locally, known)
 
 
 async def locally(run: RunContext, known: Knowledge) -> Decision:
-    """Return the first query, the same query for other corpora, or what the best passages leave open.
+    """Choose the next query without a model.
 
-    CRAG corrects an incorrect retrieval (section 4.2). Without a model that reads, what can be corrected is
-    where the query was sent; further hops ask for what `next_queries` finds open.
+    Before the first round this is the question. If no passage is relevant, the same query goes to corpora
+    that were not searched yet: without a model that reads, only the route can be corrected (CRAG, section
+    4.2). Otherwise `next_queries` finds what the best passages leave open.
     """
     if not known.hops:
         return Decision(query=known.question)
-    if not any(e["relevance"] >= known.lower for e in known.rows):
+    if not _any_relevant(known):
         if not known.unsearched:
             return Decision()
         missing = "nothing relevant was found in the corpora that were searched"
@@ -66,67 +92,132 @@ async def locally(run: RunContext, known: Knowledge) -> Decision:
     return Decision(missing=missing, query=queries[0], more=tuple(queries[1:]))
 
 
-async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
-    """Take the model's next turn: its answer, or its next queries; None where no turn of it can be read.
+def _any_relevant(known: Knowledge) -> bool:
+    """Return whether a row reaches the lower threshold."""
+    for row in known.rows:
+        if row["relevance"] >= known.lower:
+            return True
+    return False
 
-    A turn that cannot be read, or asks only what was asked before, is asked for again once.
+
+async def by_model(run: RunContext, known: Knowledge) -> Decision | None:
+    """Return the model's decision, or None if none of its replies can be read.
+
+    The model is asked once more if its reply cannot be read or only repeats earlier queries.
     """
     past = rounds(known, run.context.method.turn_passages)
-    published, budget = run.context.method.form == "auto-rag", run.context.method.turn_tokens
-    opening = told(run, [] if published else await (await run.library()).languages())
-    messages = conversation(known.question, past, budget, opening, run.context.sentences, published)
-    pictures = await _frames(run, known, past)
-    messages = [*messages[:-1], (messages[-1][0], messages[-1][1] + pictures.told)]
-    tables = 0 if published else known.statements
-    room = run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
-    last, tables = known.last or not room, tables if room else 0
-    ends = LAST_BUT_TABLES if tables else LAST
-    if last:
-        messages = [*messages[:-1], (messages[-1][0], f"{messages[-1][1]}\n\n{ends}")]
-    turn: ModelTurn | None = None
-    answering = Answering(known.tell, [i for r in past for i in r.shown], run.context.longest)
-    for _ in range(2):
-        reply = await _reply(run, messages, pictures, answering)
-        turn = read_turn(reply, needs=published and not last)
-        new = [q for q in turn.queries if not known.asked(q)] if turn else []
-        if turn is not None and turn.statement and tables and known.is_new(turn.table, turn.statement):
-            shown = tuple(i for r in past for i in r.shown)
-            return Decision(
-                turn.learnt, turn.missing, shown=shown, table=turn.table, statement=turn.statement
-            )
-        if turn is not None and (turn.enough or (new and not last)):
-            turn = turn.model_copy(update={"queries": new})
-            break
-        problem = REMINDER if turn is None else ends if last else REPEATED
-        messages = [*messages, ("assistant", clip(reply, 1_000) or "(nothing)"), ("user", problem)]
+    prompt = await _prompt(run, known, past)
+    shown = _shown_ids(past)
+    turn = await _request_turn(run, known, prompt, shown)
     if turn is None:
         return None
-    learnt = turn.learnt or (f"concluded: {clip(turn.answer, SAID)}" if turn.answer else "")
-    decision = Decision(learnt, "" if turn.enough else turn.missing, answer=turn.answer)
-    if turn.enough:
-        return replace(decision, shown=tuple(i for r in past for i in r.shown))
-    return (
-        replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:])) if turn.queries else decision
+    if _queries_table(turn, known, prompt):
+        return Decision(turn.learnt, turn.missing, shown=shown, table=turn.table, statement=turn.statement)
+    return _decision(turn, shown)
+
+
+def _shown_ids(past: Sequence[Round]) -> tuple[str, ...]:
+    """Return the ids of all evidence shown so far, in the order of their numbers."""
+    ids: list[str] = []
+    for round_ in past:
+        ids.extend(round_.shown)
+    return tuple(ids)
+
+
+async def _prompt(run: RunContext, known: Knowledge, past: Sequence[Round]) -> _Prompt:
+    """Build the conversation of the rounds so far, with frames of clips if the model can see."""
+    method = run.context.method
+    published = method.form == "auto-rag"
+    languages = [] if published else await (await run.library()).languages()
+    opening = _opening(run, languages)
+    messages = conversation(
+        known.question, past, method.turn_tokens, opening, run.context.sentences, published
     )
+    pictures = await _frames(run, known, past)
+    messages = _with_ending(messages, pictures.prompt_note)
+    has_room = run.meter.room(2, 2 * sum(tokens_of(text) for _, text in messages))
+    may_query_tables = bool(has_room and not published and known.statements)
+    prompt = _Prompt(messages, pictures, known.last or not has_room, may_query_tables)
+    if prompt.last:
+        return replace(prompt, messages=_with_ending(messages, f"\n\n{prompt.ending}"))
+    return prompt
+
+
+def _with_ending(messages: Messages, ending: str) -> Messages:
+    """Return messages with a text appended to the last one."""
+    role, text = messages[-1]
+    return [*messages[:-1], (role, text + ending)]
+
+
+async def _request_turn(
+    run: RunContext, known: Knowledge, prompt: _Prompt, shown: Sequence[str]
+) -> ModelTurn | None:
+    """Request replies until one can be used; return the last turn that was read."""
+    needs = run.context.method.form == "auto-rag" and not prompt.last
+    answering = Answering(known.tell, shown, run.context.longest)
+    messages = prompt.messages
+    turn: ModelTurn | None = None
+    for _ in range(_ATTEMPTS):
+        reply = await _reply(run, messages, prompt.pictures, answering)
+        turn = read_turn(reply, needs=needs)
+        if turn is None:
+            problem = REMINDER
+        else:
+            new = [query for query in turn.queries if not known.asked(query)]
+            usable = turn.enough or (bool(new) and not prompt.last)
+            if usable or _queries_table(turn, known, prompt):
+                return turn.model_copy(update={"queries": new})
+            problem = prompt.ending if prompt.last else REPEATED
+        messages = [*messages, ("assistant", clip(reply, 1_000) or "(nothing)"), ("user", problem)]
+    return turn
+
+
+def _queries_table(turn: ModelTurn, known: Knowledge, prompt: _Prompt) -> bool:
+    """Return whether a turn is a new statement over a table that may still be run."""
+    if not turn.statement or not prompt.may_query_tables:
+        return False
+    return known.is_new(turn.table, turn.statement)
+
+
+def _decision(turn: ModelTurn, shown: tuple[str, ...]) -> Decision:
+    """Return the decision that a turn states: the answer, or its queries."""
+    learnt = turn.learnt
+    if not learnt and turn.answer:
+        learnt = f"concluded: {clip(turn.answer, SAID)}"
+    if turn.enough:
+        return Decision(learnt, "", answer=turn.answer, shown=shown)
+    decision = Decision(learnt, turn.missing, answer=turn.answer)
+    if not turn.queries:
+        return decision
+    return replace(decision, query=turn.queries[0], more=tuple(turn.queries[1:]))
 
 
 async def _frames(run: RunContext, known: Knowledge, past: Sequence[Round]) -> Pictures:
-    """Return unseen frames of the clips of the last round that are worth it, for a model that can see."""
+    """Return unseen frames of the relevant clips of the last round, if the reasoner can see."""
     if not past or not sees(run, "reasoner"):
         return Pictures()
-    rows, before = {e["id"]: e for e in known.rows}, sum(len(r.shown) for r in past[:-1])
-    numbered = [(n, rows[i]) for n, i in enumerate(past[-1].shown, before + 1) if i in rows]
-    worth = worth_a_look([e for _, e in numbered], known.lower)
+    rows = {row["id"]: row for row in known.rows}
+    first_number = len(_shown_ids(past[:-1])) + 1
+    numbered: list[tuple[int, Evidence]] = []
+    last: list[Evidence] = []
+    for number, evidence_id in enumerate(past[-1].shown, first_number):
+        if evidence_id in rows:
+            numbered.append((number, rows[evidence_id]))
+            last.append(rows[evidence_id])
+    worth = worth_a_look(last, known.lower)
     return await watched(run, await unlooked(run, numbered, worth))
 
 
 async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answering: Answering) -> str:
-    """Read a reply as it is written, and no further than an answer is long; of a broken one, whole sentences.
+    """Read a reply as it arrives, until the answer is long enough; keep whole sentences of a broken one.
 
     Raises:
-        ModelTransient: nothing of it could be shown in time; and as the model does, if what came is no turn.
+        ModelTransient: no sentence could be shown in time.
+        RagweaveError: the model failed before its reply was a turn.
     """
-    text, clock, patience = "", asyncio.get_running_loop().time, model_settings().chat_patience
+    text = ""
+    clock = asyncio.get_running_loop().time
+    patience = model_settings().chat_patience
     late = clock() + patience
     try:
         shown = showing(run, messages, pictures, "reasoner", begins_turn, lambda text: bool(read_turn(text)))
@@ -135,13 +226,13 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
                 text += part
                 if not await answering.read(text) or len(text) > 2 * ANSWER:
                     break
-                if not answering.told and clock() > late:
+                if not answering.shown_count and clock() > late:
                     raise endless(f"the model came to no answer within {patience:.0f} s")
     except RagweaveError as error:
-        whole = _WHOLE.match(text)
-        if not answering.told and (whole is None or read_turn(whole.group()) is None):
+        whole = _WHOLE_SENTENCES.match(text)
+        if not answering.shown_count and (whole is None or read_turn(whole.group()) is None):
             raise
-        run.cut_short(error, "reasoner", shown=answering.told > 0)
+        run.cut_short(error, "reasoner", shown=answering.shown_count > 0)
         text = whole.group() if whole else text
     await answering.read(text, ended=True)
     if answering.cut:
@@ -150,15 +241,18 @@ async def _reply(run: RunContext, messages: Messages, pictures: Pictures, answer
 
 
 def today() -> str:
-    """Return the date of the day."""
+    """Return today's date in UTC, in ISO form."""
     return datetime.now(UTC).date().isoformat()
 
 
-def told(run: RunContext, languages: Sequence[str]) -> str:
-    """Return what stands before the question: the day, the languages held, the form of the answer."""
-    lines = [f"Today is {today()}.", ABOUT_FILES] if run.context.method.form != "auto-rag" else []
+def _opening(run: RunContext, languages: Sequence[str]) -> str:
+    """Return the lines before the question: date, languages of the library, form of the answer."""
+    lines = []
+    if run.context.method.form != "auto-rag":
+        lines += [f"Today is {today()}.", ABOUT_FILES]
     if len(languages) > 1:
-        lines.append(f"The library is in {', '.join(NAMES.get(code, code) for code in languages)}.")
+        named = [NAMES.get(code, code) for code in languages]
+        lines.append(f"The library is in {', '.join(named)}.")
     if run.context.method.scored:
         lines.append(f"The answer is {run.context.method.scored}.")
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join([*lines, ""])

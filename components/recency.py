@@ -1,9 +1,9 @@
-"""Time decay: where newer documents are preferred, an older item counts for less, and never for nothing.
+"""Time decay: if newer documents are preferred, older items count for less, but never for nothing.
 
 The weight of an item is floor + (1 - floor) * 2^(-age / half-life) with the age in days (RAG-Fusion, time
 decay: lambda = .1 a day is a half-life of about seven days). It multiplies the calibrated relevance as a
-probability. Ages are counted from the newest item that bears on the question, not from today: a library that
-stopped growing last year still knows its latest state.
+probability. Ages are counted from the newest relevant item, not from today: a library that stopped growing
+last year still knows its latest state.
 """
 
 from __future__ import annotations
@@ -16,23 +16,27 @@ from datetime import UTC, datetime, timedelta
 from ragweave.components.evidence import Evidence
 
 HALF_LIFE = 7.0
-"""Days, where neither the run nor its library says otherwise (the article's lambda of .1 a day)."""
+"""Default half-life in days: the article's lambda of .1 a day."""
 RATE = 0.1
-"""Decay a day in the program of the article."""
+"""Decay per day in the program of the article."""
 FLOOR = 0.3
-"""Share of its relevance that any old document keeps."""
+"""Share of its relevance that a document keeps however old it is."""
 SLACK = timedelta(days=2)
-"""How far ahead of the clock a date may lie: time zones and clocks that are set a little wrong."""
+"""How far ahead of the clock a date may be, because of time zones and inexact clocks."""
 BEARS = 0.5
-"""Share of the best item's probability of being relevant from which an item bears on the question."""
+"""Share of the best item's probability of being relevant from which an item counts as relevant."""
 
 
 def readable(date: datetime | None, now: datetime) -> datetime | None:
-    """Return a date that can be meant: not after the clock, not the first day of 1970, where broken clocks begin."""
+    """Return a date with its time zone, or None if it cannot be meant.
+
+    That is a date after the clock, or the first day of 1970, which broken clocks give.
+    """
     if date is None:
         return None
     aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-    if aware > now + SLACK or (aware.year, aware.month, aware.day) in {(1970, 1, 1), (1969, 12, 31)}:
+    day = (aware.year, aware.month, aware.day)
+    if aware > now + SLACK or day in {(1970, 1, 1), (1969, 12, 31)}:
         return None
     return aware
 
@@ -45,57 +49,91 @@ def decay(age: float, half_life: float, floor: float = FLOOR) -> float:
 def weights(
     dates: Sequence[datetime | None], relevance: Sequence[float], half_life: float, now: datetime
 ) -> list[float]:
-    """Return what each item's probability of being relevant, (1 + relevance) / 2, is to be multiplied by.
+    """Return the weight of each item's probability of being relevant, (1 + relevance) / 2.
 
-    An item without a readable date gets the median weight of the others: not knowing its age neither lifts
-    nor buries it. Where no item has one, every weight is 1. The weights are scaled so that the best item
-    afterwards is as relevant as the best one was before: age changes the order, never the verdict over what
-    was found. The half-life is in days.
+    An item without a readable date gets the median weight of the others: an unknown age neither raises nor
+    lowers it. If no relevant item has a date, every weight is 1. The weights are scaled so that the best item
+    keeps the relevance of the best one before: age changes the order, never the verdict.
+
+    Args:
+        dates: date of each item.
+        relevance: relevance of each item in [-1, 1].
+        half_life: in days.
+        now: the clock.
     """
-    known = [readable(d, now) for d in dates]
-    chance = [(1 + r) / 2 for r in relevance]
-    bearing = [d for d, p in zip(known, chance, strict=True) if d is not None and p >= BEARS * max(chance)]
-    if not bearing:
+    known = [readable(date, now) for date in dates]
+    newest = _newest_relevant(known, _probabilities(relevance))
+    if newest is None:
         return [1.0] * len(known)
-    start = max(bearing)
-    made = [decay((start - d).total_seconds() / 86_400, half_life) if d else None for d in known]
-    middle = statistics.median([w for w in made if w is not None])
-    return _scaled(relevance, [middle if w is None else w for w in made])
+    made: list[float | None] = []
+    dated: list[float] = []
+    for date in known:
+        if date is None:
+            made.append(None)
+            continue
+        weight = decay((newest - date).total_seconds() / 86_400, half_life)
+        made.append(weight)
+        dated.append(weight)
+    middle = statistics.median(dated)
+    filled = [middle if weight is None else weight for weight in made]
+    return _scaled(relevance, filled)
+
+
+def _newest_relevant(dates: Sequence[datetime | None], chances: Sequence[float]) -> datetime | None:
+    """Return the newest date among the relevant items, or None if none of them has one."""
+    newest: datetime | None = None
+    least = BEARS * max(chances, default=0.0)
+    for date, chance in zip(dates, chances, strict=True):
+        if date is None or chance < least:
+            continue
+        if newest is None or date > newest:
+            newest = date
+    return newest
+
+
+def _probabilities(relevance: Sequence[float]) -> list[float]:
+    """Return relevance in [-1, 1] as probabilities."""
+    return [(1 + value) / 2 for value in relevance]
 
 
 def _scaled(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
-    """Scale weights so that the best item keeps what the best had."""
-    chance = [(1 + r) / 2 for r in relevance]
-    best = max((p * w for p, w in zip(chance, made, strict=True)), default=0.0)
-    scale = max(chance) / best if best > 0 else 1.0
-    return [w * scale for w in made]
+    """Return weights scaled so that the highest probability is the same with and without them."""
+    chances = _probabilities(relevance)
+    best = 0.0
+    for chance, weight in zip(chances, made, strict=True):
+        best = max(best, chance * weight)
+    scale = max(chances) / best if best > 0 else 1.0
+    return [weight * scale for weight in made]
 
 
 def refaded(relevance: Sequence[float], made: Sequence[float]) -> list[float]:
-    """Return what another evaluator's relevance, in [-1, 1], becomes under weights by age."""
-    return [faded(r, w) for r, w in zip(relevance, _scaled(relevance, made), strict=True)]
+    """Return another evaluator's relevance, in [-1, 1], under weights by age."""
+    scaled = _scaled(relevance, made)
+    return list(map(faded, relevance, scaled))
 
 
 def faded(relevance: float, weight: float) -> float:
-    """Return calibrated relevance in [-1, 1] after its probability (1 + relevance) / 2 was multiplied by a weight."""
+    """Return relevance in [-1, 1] after its probability, (1 + relevance) / 2, is multiplied by a weight."""
     return min((1 + relevance) * weight, 2.0) - 1
 
 
 def by_age(rows: list[Evidence], half_life: float, now: datetime) -> list[Evidence]:
-    """Weaken older items and order by what is left of their relevance; what was equal keeps its order.
+    """Weight the relevance of items by age, and order by the result; equal items keep their order.
 
-    Only the document's own date counts, never that of its file on a disk. `decay` says what the numbers mean.
+    Only the document's own date counts, not that of its file on a disk. `decay` defines the weights.
     """
-    made = weights([date_of(r) for r in rows], [r["relevance"] for r in rows], half_life, now)
-    aged: list[Evidence] = [
-        {**r, "relevance": round(faded(r["relevance"], w), 4), "fresh": round(w, 4)}
-        for r, w in zip(rows, made, strict=True)
-    ]
-    return sorted(aged, key=lambda r: -r["relevance"])
+    dates = list(map(date_of, rows))
+    relevance = [row["relevance"] for row in rows]
+    aged: list[Evidence] = []
+    for row, weight in zip(rows, weights(dates, relevance, half_life, now), strict=True):
+        aged.append(
+            {**row, "relevance": round(faded(row["relevance"], weight), 4), "fresh": round(weight, 4)}
+        )
+    return sorted(aged, key=lambda row: -row["relevance"])
 
 
 def by_published_age(rows: list[Evidence], now: datetime) -> list[Evidence]:
-    """Multiply fused scores by exp(-.1 · whole days until now) and order by the product (RAG-Fusion, the article).
+    """Multiply fused scores by exp(-.1 · whole days of age), and order by the product (RAG-Fusion, article).
 
     An item without a readable date keeps its score: the article dates every document.
     """
@@ -104,7 +142,7 @@ def by_published_age(rows: list[Evidence], now: datetime) -> list[Evidence]:
         date = readable(date_of(row), now)
         days = max(0, (now - date).days) if date else 0
         aged.append({**row, "score": row["score"] * math.exp(-RATE * days)})
-    return sorted(aged, key=lambda r: -r["score"])
+    return sorted(aged, key=lambda row: -row["score"])
 
 
 def date_of(row: Evidence) -> datetime | None:

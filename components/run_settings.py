@@ -1,4 +1,4 @@
-"""What a run falls back on where nobody says, and the context that KEY=VALUE pairs make."""
+"""Default settings of a run, and the context that KEY=VALUE pairs set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from ragweave.models.errors import InputError
 from ragweave.models.settings import Settings, read_settings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RunSettings(Settings):
-    """What the commands and the server use where a request does not say."""
+    """Defaults of the commands and of the server, for what a request does not set."""
 
     library: str = Field("default", min_length=1, max_length=200, description="Library that is asked.")
     knobs: str = Field(
@@ -29,12 +29,12 @@ class RunSettings(Settings):
 
     @property
     def graph(self) -> str:
-        """Graph that answers where a request names none."""
+        """The graph that answers if a request names none."""
         return str(values_of(self.knobs.split()).get("graph", "agent"))
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Knobs of a run where a request does not set them."""
+        """Default knobs of a run."""
         values = values_of(self.knobs.split())
         values.pop("graph", None)
         return values
@@ -45,7 +45,7 @@ def run_settings() -> RunSettings:
     """Return the settings of this process, read once.
 
     Raises:
-        InputError: a variable holds a value that cannot be used; names the variable.
+        InputError: the value of a variable cannot be used; the message names the variable.
     """
     settings = read_settings(RunSettings)
     if settings.knobs:
@@ -59,7 +59,7 @@ def run_settings() -> RunSettings:
 
 
 def values_of(pairs: Sequence[str], given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the knobs that `KEY=VALUE` pairs set, over those that are given.
+    """Return given knobs, overridden by those that `KEY=VALUE` pairs set.
 
     Raises:
         InputError: a pair is not of that form.
@@ -72,19 +72,28 @@ def values_of(pairs: Sequence[str], given: Mapping[str, Any] | None = None) -> d
         key, equals, value = pair.partition("=")
         if not equals:
             raise InputError(f"`{pair}` is not of the form KEY=VALUE", "write, say, max_hops=1")
-        of_method = key.startswith("method.")
-        model, into = (Method, values.setdefault("method", {})) if of_method else (Context, values)
         name = key.removeprefix("method.")
-        field = model.model_fields.get(name)
-        many = field is not None and "tuple" in str(field.annotation)
-        into[name] = [v for v in value.split(",") if v] if many else value
+        if name == key:
+            values[name] = _value(Context, name, value)
+        else:
+            values.setdefault("method", {})[name] = _value(Method, name, value)
     return values
 
 
+def _value(model: type[BaseModel], name: str, value: str) -> str | list[str]:
+    """Return the value of a field: a list of its parts between commas if the field holds several."""
+    field = model.model_fields.get(name)
+    if field is None or "tuple" not in str(field.annotation):
+        return value
+    return [part for part in value.split(",") if part]
+
+
 def with_settings(given: Mapping[str, Any], settings: list[str] | None = None, **options: Any) -> Context:
-    """Build a context from values, with `KEY=VALUE` pairs over them, and options over both; None is not given."""
+    """Return a context from values; `KEY=VALUE` pairs override them, and options that are not None both."""
     from ragweave.components.context import Context
 
     values = values_of(settings or [], given)
-    values.update({k: v for k, v in options.items() if v is not None})
+    for name, value in options.items():
+        if value is not None:
+            values[name] = value
     return Context.model_validate(values)

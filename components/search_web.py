@@ -1,4 +1,4 @@
-"""Write what is typed into a search engine: by rule, or by a language model in one short call."""
+"""Write the query for a web search by rule, or by a language model in one short call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ragweave.models.text import clip, content_terms, names
 from ragweave.prompts import load
 
 QUERY_LIMIT = 200
-"""Characters of a query."""
+"""Characters that a query may have."""
 
 
 async def query_for_web(run: RunContext, question: str) -> Outcome[str]:
@@ -17,7 +17,7 @@ async def query_for_web(run: RunContext, question: str) -> Outcome[str]:
 
 
 async def locally(run: RunContext, question: str) -> str:
-    """Return the question's names, then its other content words: what a person would type."""
+    """Return the names of the question, then its other content words, as a person would type them."""
     named = names(question)
     inside = set(content_terms(" ".join(named)))
     rest = []
@@ -29,10 +29,13 @@ async def locally(run: RunContext, question: str) -> str:
 
 
 async def by_model(run: RunContext, question: str) -> str | None:
-    """Return what the model would type, or None if the reply is something else.
+    """Return the model's query, or None if its reply is something else.
 
-    In the form of CRAG (section 4.5) it is keywords.
+    In the form of CRAG (section 4.5) the query is keywords.
     """
     prompt = "keywords" if run.context.method.form == "crag" else "search_web"
-    reply = (await run.text(load(prompt, question=question))).removeprefix("Query:").strip(" \"'")
-    return reply if 0 < len(reply) <= QUERY_LIMIT and "\n" not in reply else None
+    reply = await run.text(load(prompt, question=question))
+    query = reply.removeprefix("Query:").strip(" \"'")
+    if not query or len(query) > QUERY_LIMIT or "\n" in query:
+        return None
+    return query

@@ -1,4 +1,4 @@
-"""What stands in for what the authors of a preset ran: their model, encoders, evaluator and web search."""
+"""List what a preset's run has instead of its authors' model, encoders, evaluator and web search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragweave.models.settings import model_settings
 
 
 class StandIn(NamedTuple):
-    """A part of a published run, what the authors had for it, and what this run has."""
+    """A part of a published run, what its authors used for it, and what this run uses."""
 
     part: str
     published: str
@@ -24,29 +24,29 @@ class StandIn(NamedTuple):
 
 
 def stand_ins(context: Context) -> list[StandIn]:
-    """Return what a run under a preset has instead of what its authors had; what is theirs is left out."""
-    rows = (
-        StandIn(part, theirs, _here(part, context)) for part, theirs in published_of(context.preset).items()
-    )
-    return [row for row in rows if _key(row.published.partition(" ")[0]) not in _key(row.here)]
+    """Return the parts for which a run under a preset uses something else than its authors."""
+    rows = []
+    for part, published in published_of(context.preset).items():
+        here = next(filter(None, _candidates(part, context)), "none")
+        name = published.partition(" ")[0]
+        if _key(name) not in _key(here):
+            rows.append(StandIn(part, published, here))
+    return rows
 
 
 def told(context: Context) -> str:
-    """Say what stands in, "" where nothing does."""
+    """Return a sentence that names the stand-ins of a run, or "" if there are none."""
     rows = "; ".join(map(str, stand_ins(context)))
     return f"As {context.preset} was published, but for: {rows}." if rows else ""
 
 
 def _key(name: str) -> str:
+    """Return the letters and digits of a name, without case."""
     return "".join(re.findall(r"[a-z0-9]", name.lower()))
 
 
-def _here(part: str, context: Context) -> str:
-    return next(filter(None, _named(part, context)), "none")
-
-
-def _named(part: str, context: Context) -> Iterator[str]:
-    """Yield what this run has for a part, the first that is not empty."""
+def _candidates(part: str, context: Context) -> Iterator[str]:
+    """Yield what this run may use for a part; the first that is not empty counts."""
     settings = model_settings()
     match part:
         case "chat model":

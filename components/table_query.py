@@ -1,4 +1,4 @@
-"""A statement over a table as a document: run, put into words, cited with the rows that it rests on."""
+"""Run statements over tables, and turn their results into evidence with the rows behind them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.models.text import clip
 
 MOST = 4
-"""Statements of one turn."""
+"""Statements that one turn may run."""
 CORPUS = "table"
-"""Corpus of a row of evidence that is a result."""
+"""Corpus of evidence that is the result of a statement."""
 LIBRARY = "The library's list of files"
 _PLACES = 20
-"""Source rows that are kept with a result."""
+"""Source rows that a result keeps."""
 _CELL = 200
-"""Characters of a cell of a result."""
+"""Characters that a cell of a result keeps."""
 _LEFT_OUT = 80
-"""Characters of the line that says that rows are left out."""
+"""Characters reserved for the line about rows that are left out."""
 _BAR = " | "
 _NONE = "No row matches. Texts are compared letter by letter; LIKE does not tell small letters from capitals."
 
@@ -44,25 +44,19 @@ Ask = Callable[[RunContext, Knowledge], Awaitable[Outcome[Decision]]]
 async def with_results(
     run: RunContext, known: Knowledge, ask: Ask, results: list[Evidence]
 ) -> tuple[Outcome[Decision], Knowledge]:
-    """Ask a reasoner, run each statement that it sends, and ask on with the result; a turn has MOST of them.
+    """Ask a reasoner, run the statement that it sends, and ask again with the result, at most MOST times.
 
     Returns:
-        Its last decision, and what it knew then: results are rows, strips and rounds as what was searched is.
-        They are added to `results` before the reasoner goes on.
+        The last decision, and what the reasoner knew then: results are added as rows, strips and rounds. Each
+        result is appended to `results` before the reasoner is asked again.
     """
     made = await ask(run, replace(known, statements=left(known.hops)))
-    while (asked := made.value).statement and left(known.hops) and not run.meter.exhausted:
-        row = await result(run, known, asked)
+    while made.value.statement and left(known.hops) and not run.meter.exhausted:
+        row = await result(run, known, made.value)
         results.append(row)
-        hops = [*known.hops]
-        if hops:
-            line = f"{asked.table}: {asked.statement}"
-            hops[-1] = Hop(
-                **{**hops[-1], "learnt": asked.learnt, "missing": asked.missing, "next": line, "by": made.by}
-            )
         known = replace(
             known,
-            hops=[*hops, hop_of(known, row)],
+            hops=[*_with_statement(known.hops, made), hop_of(known, row)],
             rows=[*known.rows, row],
             strips=[*known.strips, as_strip(row)],
         )
@@ -70,37 +64,68 @@ async def with_results(
     return made, known
 
 
+def _with_statement(hops: Sequence[Hop], made: Outcome[Decision]) -> list[Hop]:
+    """Return the rounds with a decision to run a statement noted in the last one."""
+    if not hops:
+        return []
+    asked = made.value
+    last = Hop(**hops[-1])
+    last["learnt"] = asked.learnt
+    last["missing"] = asked.missing
+    last["next"] = _line(asked)
+    last["by"] = made.by
+    return [*hops[:-1], last]
+
+
+def _line(asked: Decision) -> str:
+    """Return a statement with its table, as the trace shows it."""
+    return f"{asked.table}: {asked.statement}"
+
+
 async def result(run: RunContext, known: Knowledge, asked: Decision) -> Evidence:
-    """Run a statement that a model asked for; return its result, or why there is none, as a row of evidence."""
-    library, number = await run.library(), asked.table.removeprefix("Table ")
-    line = f"{asked.table}: {asked.statement}"
+    """Run the statement of a decision, and return its result, or why there is none, as evidence."""
+    library = await run.library()
+    line = _line(asked)
+    number = asked.table.removeprefix("Table ")
     try:
         if number == files.NAME:
-            found = await files.library_table(library, (await within(run)).sources)
-            return await _row(library, known, line, asked.statement, files.NAME, *found, "")
-        at = int(number) - 1
-        item = asked.shown[at] if 0 <= at < len(asked.shown) else ""
-        held = named(known.tables.get(item, ()))
-        if not held:
-            raise InputError(f"Document {number} shows no table", "name a document with a table")
-        name = next((n for n in held if n == table_of(asked.statement).lower()), "")
-        if not name:
-            raise InputError(
-                "The statement reads no table of this document", f"its tables are {', '.join(held)}"
-            )
-        table, parts = await asyncio.to_thread(read_table, library, held[name].key)
+            table, parts = await files.library_table(library, (await within(run)).sources)
+            return await _row(library, known, line, asked.statement, files.NAME, table, parts, "")
+        item = _shown_item(asked, number)
+        name, key = _table_read(known, asked, number, item)
+        table, parts = await asyncio.to_thread(read_table, library, key)
         return await _row(library, known, line, asked.statement, name, table, parts, item)
     except RagweaveError as error:
-        return _made(
-            known, line, "No result", f"{error.what}. {error.remedy}.", {"kind": "model"}, asked.table
-        )
+        reason = f"{error.what}. {error.remedy}."
+        return _made(known, line, "No result", reason, {"kind": "model"}, asked.table)
+
+
+def _shown_item(asked: Decision, number: str) -> str:
+    """Return the id of the document with a number, or "" if none was shown under it."""
+    index = int(number) - 1
+    return asked.shown[index] if 0 <= index < len(asked.shown) else ""
+
+
+def _table_read(known: Knowledge, asked: Decision, number: str, item: str) -> tuple[str, int]:
+    """Return the name and key of the table that a statement reads.
+
+    Raises:
+        InputError: the document shows no table, or the statement reads none of its tables.
+    """
+    held = named(known.tables.get(item, ()))
+    if not held:
+        raise InputError(f"Document {number} shows no table", "name a document with a table")
+    wanted = table_of(asked.statement).lower()
+    if not wanted or wanted not in held:
+        raise InputError("The statement reads no table of this document", f"its tables are {', '.join(held)}")
+    return wanted, held[wanted].key
 
 
 def read_table(library: Library, key: int) -> tuple[KeptTable, list[bytes]]:
     """Return a table and its packed rows.
 
     Raises:
-        InputError: it is gone.
+        InputError: the library has no such table any more.
     """
     with library.held.catalog.reading(library.id) as connection:
         table = store.described(connection, key)
@@ -119,6 +144,7 @@ async def _row(
     parts: Sequence[bytes],
     item: str,
 ) -> Evidence:
+    """Run a statement over a table, and return its result as evidence that opens at the table."""
     found = await query(table, parts, statement, name)
     first = next((s.item for s in table.stretches), item)
     opened = (await library.items([first])).get(first) if first else None
@@ -130,7 +156,7 @@ async def _row(
         "counted": found.counted,
         "total": found.total,
         "columns": list(found.columns),
-        "rows": [[cut(v) for v in row] for row in found.rows],
+        "rows": list(map(_cut_row, found.rows)),
         "more": found.more,
         "places": await _places(library, table, found, parts),
         "item": first,
@@ -139,28 +165,31 @@ async def _row(
     computed = _fitting(computed)
     title = LIBRARY if opened is None else opened.title
     place: Locator = {"kind": "model"} if opened is None else opened.locator
-    made = _made(known, line, title, told(computed), place, f"{table.source} {table.key} {statement}")
+    made = _made(known, line, title, as_text(computed), place, f"{table.source} {table.key} {statement}")
     return Evidence(**{**made, "computed": computed})
 
 
+def _cut_row(row: Sequence[Any]) -> list[str | int | float | None]:
+    """Return a row of a result with its cells cut."""
+    return [cut(value) for value in row]
+
+
 def _fitting(computed: Computed) -> Computed:
-    """Return a result with as many of its rows as a document of the prompt has room for."""
-    rows, left = (
-        list[list[str | int | float | None]](),
-        TEXT_LIMIT - len(told(Computed(**{**computed, "rows": []}))),
-    )
-    left -= _LEFT_OUT
+    """Return a result with as many of its rows as evidence has room for."""
+    rows: list[list[str | int | float | None]] = []
+    without_rows = Computed(**{**computed, "rows": rows})
+    left = TEXT_LIMIT - len(as_text(without_rows)) - _LEFT_OUT
     for row in computed["rows"]:
         left -= len(_BAR.join(map(plain, row))) + 1
         if left < 0:
             break
         rows.append(row)
-    return Computed(
-        **{**computed, "rows": rows, "more": computed["more"] or len(rows) < len(computed["rows"])}
-    )
+    more = computed["more"] or len(rows) < len(computed["rows"])
+    return Computed(**{**computed, "rows": rows, "more": more})
 
 
 def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of: str) -> Evidence:
+    """Return evidence for a statement; `of` and the line decide its id."""
     return {
         "id": f"table-{digest(line, of)}",
         "corpus": CORPUS,
@@ -179,28 +208,28 @@ def _made(known: Knowledge, line: str, title: str, text: str, place: Locator, of
 async def _places(
     library: Library, table: KeptTable, found: TableResult, parts: Sequence[bytes]
 ) -> list[SourceRow]:
-    """Return the places of the first rows of a result: in their file, and in an item that shows them."""
+    """Return where the first rows of a result are: in their file, and in an item that shows them."""
     wanted = list(dict.fromkeys(found.places))[:_PLACES]
     lines = await asyncio.to_thread(_in_file, wanted, parts)
     items = await where(library, table, wanted)
     out: list[SourceRow] = []
     for row in wanted:
-        (line, page), (item, chars) = lines.get(row, (0, 0)), items.get(row, ("", []))
+        line, page = lines.get(row, (0, 0))
+        item, chars = items.get(row, ("", []))
         out.append({"row": row, "line": line, "page": page, "item": item, "chars": chars})
     return out
 
 
 def _in_file(wanted: Sequence[int], parts: Sequence[bytes]) -> dict[int, tuple[int, int]]:
-    """Return line and page of rows, by their numbers."""
+    """Return the line and page of rows, by the number of the row."""
     out: dict[int, tuple[int, int]] = {}
     before = 0
     for part in parts:
         rows = store.unpacked(part)
-        out |= {
-            n: (rows[n - before - 1][0], rows[n - before - 1][1])
-            for n in wanted
-            if before < n <= before + len(rows)
-        }
+        for number in wanted:
+            if before < number <= before + len(rows):
+                row = rows[number - before - 1]
+                out[number] = (row[0], row[1])
         before += len(rows)
         if len(out) == len(wanted):
             break
@@ -208,39 +237,47 @@ def _in_file(wanted: Sequence[int], parts: Sequence[bytes]) -> dict[int, tuple[i
 
 
 def _notes(table: KeptTable, statement: str) -> list[str]:
-    """Return what is odd about the columns that a statement reads."""
-    said = {t.said.strip('"`[]') for t in tokens(statement)}
-    return [f"{c.name}: {c.note}" for c in table.columns if c.note and c.name in said and not _lists(c.note)]
-
-
-def _lists(note: str) -> bool:
-    return note.startswith("one of ")
+    """Return the notes about irregular values in the columns that a statement reads."""
+    words = set()
+    for token in tokens(statement):
+        words.add(token.said.strip('"`[]'))
+    notes = []
+    for column in table.columns:
+        is_list_of_values = column.note.startswith("one of ")
+        if column.note and column.name in words and not is_list_of_values:
+            notes.append(f"{column.name}: {column.note}")
+    return notes
 
 
 def cut(value: Any) -> str | int | float | None:
-    """Return a cell of a result, not longer than is kept."""
+    """Return a cell of a result, cut to the length that is kept."""
     if isinstance(value, str):
         return clip(value, _CELL)
-    return value if value is None or isinstance(value, int | float) else str(value)
+    if value is None or isinstance(value, int | float):
+        return value
+    return str(value)
 
 
-def told(computed: Computed) -> str:
-    """Return a result as a model reads it: the statement, the rows counted, the condition, columns and rows."""
+def as_text(computed: Computed) -> str:
+    """Return a result as a model reads it: statement, row counts, condition, columns and rows."""
     counted, total = computed["counted"], computed["total"]
     rests = f"{counted:,} of {total:,} rows" if counted is not None else f"rows of {total:,}, nested"
     condition = f", where {computed['condition']}" if computed["condition"] else ""
     lines = [f"Result of: {computed['statement']}", f"Counted: {rests}{condition}"]
-    lines += [f"Note: {note}" for note in computed["notes"]]
-    lines += [_NONE] if counted == 0 else []
+    for note in computed["notes"]:
+        lines.append(f"Note: {note}")
+    if counted == 0:
+        lines.append(_NONE)
     lines.append(_BAR.join(computed["columns"]))
-    lines += [_BAR.join(map(plain, row)) for row in computed["rows"]]
+    for row in computed["rows"]:
+        lines.append(_BAR.join(map(plain, row)))
     if computed["more"]:
         lines.append(f"More rows are left out: these are the first {len(computed['rows'])}.")
     return "\n".join(lines)
 
 
 def hop_of(known: Knowledge, row: Evidence) -> Hop:
-    """Return the round in which a statement was run."""
+    """Return the round of a run that a result of a statement adds."""
     return {
         "n": row["hop"],
         "query": row["query"],
@@ -256,5 +293,9 @@ def hop_of(known: Knowledge, row: Evidence) -> Hop:
 
 
 def left(hops: Sequence[Hop]) -> int:
-    """Return how many statements may still be asked."""
-    return MOST - sum(hop["corpora"] == [CORPUS] for hop in hops)
+    """Return how many more statements the turn may run."""
+    statements = 0
+    for hop in hops:
+        if hop["corpora"] == [CORPUS]:
+            statements += 1
+    return MOST - statements

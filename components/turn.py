@@ -1,4 +1,4 @@
-"""A turn of a language model in the form of Auto-RAG (section 3): read whole, or while it arrives."""
+"""Read the reasoning turns of a language model (Auto-RAG, section 3), whole or while they arrive."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from pydantic import BaseModel, field_validator
 
 from ragweave.components.knowledge import Tell
 from ragweave.components.labels import in_english, labelled, named_otherwise
-from ragweave.components.prose import Room, boundary, marked, settled_to, trimmed
+from ragweave.components.prose import Room, marked, trimmed
+from ragweave.components.sentence_ends import boundary, settled_to
+from ragweave.components.turn_parts import DECORATION, bare, clean, statement_of, table_name
 from ragweave.models.chat_json import read_json
 from ragweave.models.chat_reply import without_thoughts
 from ragweave.models.text import clip, sentences
 
 NEED = re.compile(r"\b(?:however|no information|find|refine)\b", re.I)
-"""Words by which reasoning says that something is still missing (Auto-RAG, section 3.2)."""
+"""Words that show that reasoning lacks something (Auto-RAG, section 3.2)."""
 SAID = 500
-"""Characters of one part of a turn that are kept."""
+"""Characters that one part of a turn keeps."""
 ANSWER = 8_000
 """Characters of an answer that are kept; reading a reply stops here."""
 _QUERIES = 3
-"""Queries of one turn."""
+"""Queries that one turn may ask at most."""
 
 
 class ModelTurn(BaseModel):
-    """One turn of the model; queries mean that it wants to know more."""
+    """One turn of the model; with queries it asks for another search."""
 
     learnt: str = ""
     missing: str = ""
@@ -39,7 +41,7 @@ class ModelTurn(BaseModel):
 
     @field_validator("learnt", "missing", "query", "answer", "table", "statement", mode="before")
     @classmethod
-    def _said(cls, value: Any) -> Any:
+    def _null_as_empty(cls, value: Any) -> Any:
         return "" if value is None else value
 
 
@@ -50,20 +52,15 @@ _LABEL = re.compile(
     re.I | re.M,
 )
 ASKS_TABLE = re.compile(r"Table (?:\d{1,3}|library): ")
-"""How a question to a table begins in the trace of a turn."""
-_BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
-"""What stands before the begin of a sentence."""
+"""Matches the beginning of a statement over a table in the trace of a run."""
+_SENTENCE_BEGINS = re.compile(r"(?:^|[.!?。！？\n\]】])[\s*#>(\[“\"'_`]*$")
+"""Matches a text behind which a sentence begins."""
 _BEFORE = 50
-"""Characters before a label by which that is judged."""
+"""Characters before a label that decide whether it begins a sentence."""
 _LABEL_LINE = 120
-"""Characters of a line that is or begins with a label in other words."""
+"""Characters of a line that can be, or begin with, a label in other words."""
 _FINAL = "final answer"
 _TABLE = "table"
-_STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
-"""What ends a statement: its semicolon, an empty line, the fence around it."""
-_DRESS = '*_ \n"“”<>'
-"""What some models put around an answer."""
-_TAGGED = re.compile(r"</\w+\s*>\s*\Z")
 _KINDS = {
     "最终答案": _FINAL,
     "查询": "query",
@@ -79,151 +76,155 @@ _NONE = {"", "none", "n/a", "na", "nothing", "no query", "not given", "not state
 
 
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
-    """Return the labels of a turn by kind; “Two keys are missing: ...” within a final answer is none."""
+    """Return the labels of a turn with their kinds.
+
+    A word such as “missing:” in the middle of a sentence of the final answer is not a label.
+    """
     out: list[tuple[str, re.Match[str]]] = []
-    answers = False
-    for m in _LABEL.finditer(text):
-        label = m["label"] or _TABLE
+    in_answer = False
+    for match in _LABEL.finditer(text):
+        label = match["label"] or _TABLE
         kind = _KINDS.get(label.lower(), label.lower())
-        if (
-            answers
-            and label.islower()
-            and kind != _TABLE
-            and not _BEGINS.search(text, max(0, m.start() - _BEFORE), m.start())
-        ):
+        if in_answer and kind != _TABLE and label.islower() and not _begins_sentence(text, match.start()):
             continue
-        answers = answers or kind == _FINAL
-        out.append((kind, m))
+        in_answer = in_answer or kind == _FINAL
+        out.append((kind, match))
     return out
 
 
-def _readable(text: str) -> str:
-    """Return a turn with a label that is known, where it has one in other words."""
+def _begins_sentence(text: str, at: int) -> bool:
+    """Return whether a sentence begins at a position."""
+    return _SENTENCE_BEGINS.search(text, max(0, at - _BEFORE), at) is not None
+
+
+def _with_known_labels(text: str) -> str:
+    """Return a turn with its labels in English, if it has none that are known."""
     return text if _LABEL.search(text) else in_english(text)
 
 
 def begins_turn(begun: str) -> bool:
-    """Tell whether a reply begins with a label, as a turn does."""
-    head = begun[:_BEFORE].lstrip(_DRESS + "#`\n")
+    """Return whether a reply begins with a label, as a turn does."""
+    head = begun[:_BEFORE].lstrip(DECORATION + "#`\n")
     return _LABEL.match(head) is not None or labelled(begun)
 
 
-def _apart(text: str, marks: Sequence[tuple[str, re.Match[str]]], *kinds: str) -> Iterator[re.Match[str]]:
-    """Yield the labels of these kinds outside braces: what JSON says as a value is no label of the turn."""
-    depth = at = 0
-    prose = not text.lstrip().startswith(("{", "[", "```"))
-    for kind, m in marks:
-        depth = max(0, depth + text.count("{", at, m.start()) - text.count("}", at, m.start()))
-        at = m.start()
-        if prose and kind == _FINAL and text[max(0, at - _BEFORE) : at].rstrip("*#>_ ").endswith("\n"):
-            depth = 0  # a brace of the prose before, of code or of a formula that was cut, is closed no more
+def _outside_json(
+    text: str, labels: Sequence[tuple[str, re.Match[str]]], *kinds: str
+) -> Iterator[re.Match[str]]:
+    """Yield the labels of these kinds outside braces: a value in JSON is not a label of the turn."""
+    depth = 0
+    at = 0
+    is_prose = not text.lstrip().startswith(("{", "[", "```"))
+    for kind, match in labels:
+        start = match.start()
+        depth = max(0, depth + text.count("{", at, start) - text.count("}", at, start))
+        at = start
+        if is_prose and kind == _FINAL and text[max(0, at - _BEFORE) : at].rstrip("*#>_ ").endswith("\n"):
+            # An answer on a line of its own ends braces left open by code or a formula that was cut.
+            depth = 0
         if not depth and kind in kinds:
-            yield m
+            yield match
 
 
 def needed(reasoning: str) -> str:
-    """Return the last sentence of a reasoning that says that something is still missing, or ""."""
-    said = [reasoning[a:b] for a, b in sentences(reasoning)]
-    return next((s.strip() for s in reversed(said) if NEED.search(s)), "")
+    """Return the last sentence of a reasoning that says that something is missing, or ""."""
+    for start, end in reversed(sentences(reasoning)):
+        sentence = reasoning[start:end]
+        if NEED.search(sentence):
+            return sentence.strip()
+    return ""
 
 
 def read_turn(reply: str, needs: bool = False) -> ModelTurn | None:
-    """Read a turn in the paper's form or as JSON, or return None.
+    """Read a turn in the paper's form or as JSON, or return None if it is neither.
 
-    With `needs` a reasoning without a label that says what is missing asks for that, as in training.
+    Labels count in any case, anywhere in a line, in bold or with a wide colon, but not in the middle of a
+    sentence of a final answer. A final answer wins over queries. The text before the first label is what was
+    learnt. Prose without a label is an answer if it cites documents. JSON next to a labelled answer or query
+    is a quotation.
 
-    Labels count in any case, anywhere in a line, in bold or with a wide colon; words in the middle of a
-    sentence of a final answer are none. A final answer wins over queries. What stands before the first label
-    is what was learnt; prose without any label that cites documents is an answer. Next to a labelled answer
-    or query JSON is a quotation.
+    Args:
+        reply: the reply of the model.
+        needs: whether reasoning without a label that says what is missing is a query, as in training.
     """
-    text = _readable(without_thoughts(reply)[: 2 * ANSWER].strip())
-    marks = _labels(text)
-    turn = None if any(_apart(text, marks, _FINAL, _TABLE, "query")) else settled(read_json(text, ModelTurn))
-    if turn is not None:
-        return turn
-    if not marks and needs and (missing := needed(text)):
+    text = _with_known_labels(without_thoughts(reply)[: 2 * ANSWER].strip())
+    labels = _labels(text)
+    if next(_outside_json(text, labels, _FINAL, _TABLE, "query"), None) is None:
+        turn = settled(read_json(text, ModelTurn))
+        if turn is not None:
+            return turn
+    if labels:
+        return settled(_labelled_turn(text, labels))
+    missing = needed(text) if needs else ""
+    if missing:
         return settled(ModelTurn(learnt=text, query=missing))
-    if not marks and (_CITES.search(marked(text)) or _UNKNOWN.match(text)):
+    if _CITES.search(marked(text)) or _UNKNOWN.match(text):
         return settled(ModelTurn(answer=text))
-    parts: dict[str, str] = {}
-    queries: list[str] = []
-    table = statement = ""
-    for (kind, mark), end in zip(marks, [*(m.start() for _, m in marks[1:]), len(text)], strict=False):
-        said = _unwrapped(text[mark.end() : end], kind)
+    return None
+
+
+def _labelled_turn(text: str, labels: Sequence[tuple[str, re.Match[str]]]) -> ModelTurn:
+    """Return the turn that a text with labels states, part by part."""
+    before = " ".join(text[: labels[0][1].start()].split()).strip("*#> ")
+    turn = ModelTurn(learnt=before)
+    ends = [match.start() for _, match in labels[1:]] + [len(text)]
+    for (kind, match), end in zip(labels, ends, strict=True):
+        part = text[match.end() : end]
         if kind == _TABLE:
-            if not statement:
-                table, statement = _table(mark), _statement(text[mark.end() : end])
-        elif kind == "query":
-            queries.append(_clean(said, kind))
-        elif said := _bare(said) if kind == _FINAL else _clean(said, kind):
-            parts[kind] = said
-    before = " ".join(text[: marks[0][1].start()].split()).strip("*#> ") if marks else ""
-    missing, answer = parts.get("missing", ""), parts.get(_FINAL, "")
-    known = {"learnt": parts.get("learnt", before), "missing": missing, "answer": answer}
-    return settled(ModelTurn(**known, queries=queries, table=table, statement=statement))
+            if not turn.statement:
+                turn.table = table_name(match["table"])
+                turn.statement = statement_of(part)
+            continue
+        part = _unwrapped(part, kind)
+        if kind == "query":
+            turn.queries.append(clean(part, SAID, first_line=True))
+        elif kind == _FINAL:
+            turn.answer = bare(part) or turn.answer
+        elif kind == "missing":
+            turn.missing = clean(part, SAID) or turn.missing
+        else:
+            turn.learnt = clean(part, SAID) or turn.learnt
+    return turn
 
 
 def settled(turn: ModelTurn | None) -> ModelTurn | None:
-    """Apply the rule that a final answer wins over queries; None where a turn neither asks nor ends."""
+    """Return a turn in which a final answer wins over queries, or None if it neither asks nor ends."""
     if turn is None:
         return None
-    asked = [q.strip() for q in [turn.query, *turn.queries] if q.strip()]
-    statement = "" if turn.answer.strip() else turn.statement.strip()
-    if not (asked or statement or turn.answer.strip() or turn.enough):
+    answer = turn.answer.strip()
+    statement = "" if answer else turn.statement.strip()
+    asked = list(filter(None, map(str.strip, [turn.query, *turn.queries])))
+    if not (asked or statement or answer or turn.enough):
         return None
-    queries = [clip(q, SAID) for q in dict.fromkeys(asked) if q.strip(" .").lower() not in _NONE]
-    done = turn.enough or bool(turn.answer.strip()) or not (queries or statement)
+    queries = []
+    for query in dict.fromkeys(asked):
+        if query.strip(" .").lower() not in _NONE:
+            queries.append(clip(query, SAID))
+    done = turn.enough or bool(answer) or not (queries or statement)
     return ModelTurn(
         learnt=clip(turn.learnt.strip(), SAID),
         missing=clip(turn.missing.strip(), SAID),
         queries=[] if done else queries[:_QUERIES],
-        answer=clip(turn.answer.strip(), ANSWER),
+        answer=clip(answer, ANSWER),
         enough=done,
         table=turn.table.strip() if statement and not done else "",
         statement="" if done else statement[:ANSWER],
     )
 
 
-def _table(mark: re.Match[str]) -> str:
-    """Return the table that a label names: “Table 3”, “Table library”."""
-    return f"Table {mark['table'].split()[-1].strip('[]').lower()}"
-
-
-def _statement(said: str) -> str:
-    """Return a statement up to its end, on one line; a semicolon in a text of it ends nothing."""
-    for m in _STATEMENT_ENDS.finditer(said):
-        if m.group() != ";" or said.count("'", 0, m.start()) % 2 == 0:
-            said = said[: m.start()]
-            break
-    return re.sub(r"\s*\n\s*", " ", said).strip("` \n*")
-
-
-def _unwrapped(said: str, kind: str) -> str:
-    """Return an answer or query as it is said, or out of the JSON where that is all that is said."""
-    found = read_json(said, ModelTurn) if kind in (_FINAL, "query") and _OBJECT.fullmatch(said) else None
-    return said if found is None else (found.answer if kind == _FINAL else found.query) or said
-
-
-def _bare(said: str, left: bool = True, right: bool = True) -> str:
-    """Return an answer without what some models put around it, on either side; the signs of code stay."""
-    if left:
-        said = said.lstrip(_DRESS)
-        if said[:1] == "`" and said[1:2].isspace():  # of a label in code
-            said = said[1:].lstrip(_DRESS)
-    return said.rstrip(_DRESS) if right and not _TAGGED.search(said) else said
-
-
-def _clean(said: str, kind: str) -> str:
-    """Take a part of a turn without its decoration; a query ends with its line."""
-    said = said.strip()
-    if kind == "query":
-        said = re.sub(r"\[\w+\]\s*$", "", said.splitlines()[0] if said else "")
-    return clip(" ".join(said.split()).strip("*_` \"'“”<>"), SAID)
+def _unwrapped(part: str, kind: str) -> str:
+    """Return an answer or a query; if it is a JSON object alone, the value in it."""
+    if kind not in (_FINAL, "query") or not _OBJECT.fullmatch(part):
+        return part
+    found = read_json(part, ModelTurn)
+    if found is None:
+        return part
+    value = found.answer if kind == _FINAL else found.query
+    return value or part
 
 
 def unknown(answer: str) -> str | None:
-    """Return what an answer says of why it is not known, or None where it says something else."""
+    """Return the reason that an answer gives for UNKNOWN, or None if it is another answer."""
     found = _UNKNOWN.match(answer)
     return None if found is None else " ".join(answer[found.end() :].split())
 
@@ -231,63 +232,113 @@ def unknown(answer: str) -> str | None:
 def turn_of(
     learnt: str, missing: str = "", queries: Sequence[str] = (), answer: str = "", published: bool = False
 ) -> str:
-    """Return a turn of the model as it stands in the conversation, asked and learnt in one form.
+    """Return a turn of the model as the conversation shows it, in one form however it was written.
 
-    As published, it reasons in prose before its label.
+    In the published form it reasons in prose before its label.
     """
-    asked = [("", q) if ASKS_TABLE.match(q) else ("Query", q) for q in queries]
-    said = [("Learnt", learnt), ("Missing", missing), *asked, ("Final Answer", answer)]
-    prose = [" ".join(filter(None, (learnt, missing)))] if published else []
-    lines = [f"{label}: {text}" if label else text for label, text in said[2 if published else 0 :] if text]
-    return "\n".join(filter(None, [*prose, *lines]))
+    lines = []
+    if published:
+        lines.append(" ".join(filter(None, (learnt, missing))))
+    else:
+        lines.append(_line("Learnt", learnt))
+        lines.append(_line("Missing", missing))
+    for query in queries:
+        lines.append(query if ASKS_TABLE.match(query) else _line("Query", query))
+    lines.append(_line("Final Answer", answer))
+    return "\n".join(filter(None, lines))
+
+
+def _line(label: str, text: str) -> str:
+    """Return a line with a label, or "" without a text."""
+    return f"{label}: {text}" if text else ""
 
 
 class Answering:
-    """Tells the sentences of an answer while its turn arrives.
+    """Show the sentences of an answer while its turn arrives.
 
     Args:
-        tell: takes a sentence and the ids of what the numbers in it mean; None keeps silent.
+        tell: takes a sentence and the ids that its numbers mean; without it nothing is shown.
         shown: those ids.
-        most: sentences of an answer that are told; rows, items, code and framing lines do not count.
+        most: sentences of an answer to show. Rows, items, code and framing lines do not count.
 
     Attributes:
-        told: what was told.
-        cut: more was written than is told.
+        shown_count: sentences shown so far.
+        cut: whether the model wrote more than is shown.
     """
 
     def __init__(self, tell: Tell | None, shown: Sequence[str], most: int) -> None:
-        self.tell, self._shown, self._room = tell, shown, Room(most)
-        self.told = self._at = self._judged = self._looked = 0
-        self.cut = self._labelled = self._foreign = False
+        self.shown_count = 0
+        self.cut = False
+        self._tell = tell
+        self._shown = shown
+        self._room = Room(most)
+        self._at = 0
+        self._judged = 0
+        self._searched = 0
+        self._has_label = False
+        self._has_foreign_label = False
 
     async def read(self, text: str, ended: bool = False) -> bool:
-        """Tell what is complete of a turn that has arrived up to here; False where more need not be read."""
-        since = max(0, self._looked - _LABEL_LINE)
-        self._foreign = self._foreign or (not self._labelled and named_otherwise(text, since))
-        text = in_english(text) if self._foreign else text
-        # What is without a label yet may be long, and comes letter by letter.
-        self._labelled = self._labelled or _LABEL.search(text, max(0, self._looked - _BEFORE)) is not None
-        self._looked = len(text)
-        marks = _labels(text) if self.tell is not None and self._labelled else []
-        first = next(_apart(text, marks, _FINAL), None)
-        if self.tell is None or first is None:
+        """Show the complete sentences of a turn; return False once the rest need not be read.
+
+        Args:
+            text: the turn up to here.
+            ended: whether nothing more will arrive.
+        """
+        text = self._find_label(text)
+        if self._tell is None or not self._has_label:
             return True
-        end = next((m.start() for _, m in marks if m.start() > first.start()), None)
-        answer = _bare(text[first.end() : end], right=False)
-        if not self.told and _UNKNOWN.match(answer):
+        labels = _labels(text)
+        first = next(_outside_json(text, labels, _FINAL), None)
+        if first is None:
             return True
+        end = _next_start(labels, first.start())
+        answer = bare(text[first.end() : end], right=False)
+        if not self.shown_count and _UNKNOWN.match(answer):
+            return True
+        return await self._show(self._tell, answer, ended, answer_closed=end is not None)
+
+    def _find_label(self, text: str) -> str:
+        """Return a turn with known labels; note whether it has one.
+
+        A turn without a label may be long and arrives letter by letter, so only the new part is searched.
+        """
+        if not self._has_label and not self._has_foreign_label:
+            self._has_foreign_label = named_otherwise(text, max(0, self._searched - _LABEL_LINE))
+        if self._has_foreign_label:
+            text = in_english(text)
+        if not self._has_label:
+            self._has_label = _LABEL.search(text, max(0, self._searched - _BEFORE)) is not None
+        self._searched = len(text)
+        return text
+
+    async def _show(self, tell: Tell, answer: str, ended: bool, answer_closed: bool) -> bool:
+        """Show the complete sentences of an answer that were not shown yet, as long as there is room."""
         while True:
             rest = answer[self._at :]
             stop = boundary(rest, self._judged)
-            if stop is None and not (ended or end is not None):
+            if stop is None and not ended and not answer_closed:
                 self._judged = settled_to(rest, self._judged)
                 return True
-            sentence = trimmed(_bare(rest, left=False) if stop is None else rest[:stop])
-            self._at, self._judged = self._at + (len(answer) if stop is None else stop), 0
+            if stop is None:
+                sentence = trimmed(bare(rest, left=False))
+                self._at += len(answer)
+            else:
+                sentence = trimmed(rest[:stop])
+                self._at += stop
+            self._judged = 0
             if not sentence:
-                return end is None
+                return not answer_closed
             if not self._room.takes(sentence):
                 self.cut = True
                 return False
-            self.told += 1
-            await self.tell(sentence, self._shown)
+            self.shown_count += 1
+            await tell(sentence, self._shown)
+
+
+def _next_start(labels: Sequence[tuple[str, re.Match[str]]], at: int) -> int | None:
+    """Return where the first label behind a position begins."""
+    for _, match in labels:
+        if match.start() > at:
+            return match.start()
+    return None

@@ -1,4 +1,4 @@
-"""Pages of the web as evidence and strips."""
+"""Turn web pages into evidence and strips."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from ragweave.corpora.web.types import WebPage
 
 
 def key_of(page: WebPage) -> str:
-    """Return the id of a page's evidence."""
+    """Return the evidence id of a page."""
     return "web-" + hashlib.sha256(page.url.encode()).hexdigest()[:16]
 
 
 def _title(page: WebPage) -> str:
+    """Return the title of a page, or its address if it has none."""
     return inert(page.title).strip() or page.url
 
 
 def _locator(page: WebPage) -> Locator:
+    """Return the locator of a whole page."""
     return {"kind": "url", "url": page.url, "fetched": page.fetched}
 
 
 def web_strip(page: WebPage, text: str, start: int, end: int, query: str, hop: int) -> Strip:
-    """Build the row of a page's strip, not scored yet."""
+    """Return a strip of a page, not scored yet."""
     return {
         "id": f"{key_of(page)}#{start}-{end}",
         "evidence": key_of(page),
@@ -41,7 +43,7 @@ def web_strip(page: WebPage, text: str, start: int, end: int, query: str, hop: i
 
 
 def web_row(page: WebPage, text: str, score: float, query: str, hop: int) -> Evidence:
-    """Build the evidence row of a page; of a long one it shows the stretch that matches the query."""
+    """Return a page as evidence, with the part of its text that matches the query best."""
     start, end = best_window(text, query)
     return {
         "id": key_of(page),
@@ -59,12 +61,26 @@ def web_row(page: WebPage, text: str, score: float, query: str, hop: int) -> Evi
 
 
 def in_order(rows: Sequence[Evidence]) -> list[Evidence]:
-    """Return rows by round and score; one of the web, which no pool has scored, stands before those less relevant."""
-    rows = sorted(rows, key=lambda e: (e["hop"], -e["score"], e["id"]))
-    ordered = [e for e in rows if e["origin"] != "web"]
-    for row in sorted((e for e in rows if e["origin"] == "web"), key=lambda e: -e["relevance"]):
-        behind = (
-            n for n, e in enumerate(ordered) if (e["hop"], -e["relevance"]) > (row["hop"], -row["relevance"])
-        )
-        ordered.insert(next(behind, len(ordered)), row)
+    """Return rows by round and score.
+
+    Web pages have no score of a pool: each comes before the first row of its round that is less relevant.
+    """
+    ordered = []
+    web = []
+    for row in sorted(rows, key=lambda row: (row["hop"], -row["score"], row["id"])):
+        if row["origin"] == "web":
+            web.append(row)
+        else:
+            ordered.append(row)
+    for row in sorted(web, key=lambda row: -row["relevance"]):
+        ordered.insert(_place_of(row, ordered), row)
     return ordered
+
+
+def _place_of(page: Evidence, ordered: Sequence[Evidence]) -> int:
+    """Return the index of the first row of a later round or of less relevance than a page."""
+    key = (page["hop"], -page["relevance"])
+    for n, row in enumerate(ordered):
+        if (row["hop"], -row["relevance"]) > key:
+            return n
+    return len(ordered)

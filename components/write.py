@@ -116,7 +116,7 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     length = run.context.method.scored or long(run.context.sentences)
     if form == "own":
         tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
-        shown = labelled(rows, known, tables) + pictures.told
+        shown = labelled(rows, known, tables) + pictures.prompt_note
         messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
     else:
         own = [row for row in rows if row[0]["evidence"] not in {e["id"] for e in beside}]

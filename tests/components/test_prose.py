@@ -206,7 +206,7 @@ async def test_a_reply_that_never_ends_a_sentence_is_judged_in_pieces_and_once(
         judged.append(len(text))
         return sentences(text)
 
-    monkeypatch.setattr("ragweave.components.prose.sentences", counted)
+    monkeypatch.setattr("ragweave.components.sentence_ends.sentences", counted)
     text = "The lamps are " + unit * 300
 
     parts = [text[at : at + 10] for at in range(0, len(text), 10)]
