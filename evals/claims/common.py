@@ -42,9 +42,6 @@ class ClaimReport:
     draw: Callable[[Path], None] = field(repr=False)
 
 
-Report = ClaimReport
-
-
 def read_rows(name: str) -> list[Row]:
     """Return the rows of a record.
 
