@@ -208,11 +208,11 @@ def by_kind(found: Found, asked: Sequence[MixedQuestion]) -> list[list[str | flo
     for name, ways in found.items():
         groups: dict[str, list[Way]] = {corpus: [] for corpus in CORPORA}
         for way, question in zip(ways, asked, strict=True):
-            groups[question.corpus].append(way)
+            groups.setdefault(question.corpus, []).append(way)
         row: list[str | float | int] = [name]
-        for group in groups.values():
-            if group:
-                row.append(mean(group).recall)
+        for corpus in CORPORA:
+            if groups[corpus]:
+                row.append(mean(groups[corpus]).recall)
         rows.append(row)
     return rows
 
