@@ -1,7 +1,7 @@
 """Measure the small relevance evaluator: `python -m ragweave.evals.evaluator --data DIR`.
 
-HotpotQA is measured by five folds of questions, so that no head has seen its questions. XQuAD is measured by a
-head that was trained on all of HotpotQA and nothing else.
+HotpotQA is measured by five folds of questions, so that no head has seen its questions. XQuAD is measured by
+a head that was trained on all of HotpotQA and nothing else.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def without_gold(asked: LabelledQuestion, seed: int) -> tuple[LabelledQuestion, 
 
 
 def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
-    """Measure how well the highest floor separates questions that lost their gold, and the default thresholds.
+    """Measure how well the highest floor, and the default thresholds, find questions without gold.
 
     `full` and `empty` are scores of the same questions with their gold among the candidates and without.
     """

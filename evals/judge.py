@@ -54,8 +54,10 @@ class Rated(BaseModel):
 
 
 # A field per aspect, so that a server can enforce the schema.
-Preferences: type[BaseModel] = create_model("Preferences", **dict.fromkeys(ASPECTS, (Preferred, ...)))  # type: ignore[call-overload]
-Ratings: type[BaseModel] = create_model("Ratings", **dict.fromkeys(ASPECTS, (Rated, ...)))  # type: ignore[call-overload]
+_PREFERRED: dict[str, Any] = dict.fromkeys(ASPECTS, (Preferred, ...))
+_RATED: dict[str, Any] = dict.fromkeys(ASPECTS, (Rated, ...))
+Preferences: type[BaseModel] = create_model("Preferences", **_PREFERRED)
+Ratings: type[BaseModel] = create_model("Ratings", **_RATED)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def read_cases(a: Path, b: Path) -> list[Case]:
     ours, theirs = _by_id(a), _by_id(b)
     shared = [k for k in ours if k in theirs]
     if not shared:
-        raise InputError(f"no question of {a.name} stands in {b.name}", "answer the same questions with both")
+        raise InputError(f"no question of {a.name} is in {b.name}", "answer the same questions with both")
     cases = []
     for key in shared:
         mine = ours[key]
@@ -103,8 +105,8 @@ def control(cases: Sequence[Case]) -> list[Case]:
 class Judged:
     """The verdicts over one case.
 
-    By aspect, `marks` has a value per verdict: 1 if `a` won and 0 if it lost, or the score of `a`. `first` has
-    a 1 if the first answer won. `unread` counts the unreadable verdicts.
+    By aspect, `marks` has a value per verdict: 1 if `a` won and 0 if it lost, or the score of `a`. `first`
+    has a 1 if the first answer won. `unread` counts the unreadable verdicts.
     """
 
     case: Case
@@ -186,7 +188,7 @@ async def _verdict(
 
 
 def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | float | int]]:
-    """Return a table row per aspect: the mean over questions with its interval, and the share that the first wins."""
+    """Return a row per aspect: the mean over questions, its interval, and the share that the first wins."""
     rows: list[list[str | float | int]] = []
     for aspect in ASPECTS:
         votes = [float(np.mean(j.marks[aspect])) for j in judged if j.marks.get(aspect)]

@@ -82,7 +82,7 @@ def exact_match(answer: str, golds: Sequence[str]) -> float:
 
 
 def token_f1(answer: str, golds: Sequence[str]) -> float:
-    """Return the best F1 of shared tokens over the gold answers; scripts without spaces count by character."""
+    """Return the best token F1 over the gold answers; scripts without spaces count by character."""
     return max((_overlap_f1(_tokens(answer), _tokens(g)) for g in golds), default=0.0)
 
 
@@ -215,7 +215,7 @@ def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
 
 
 def says(answer: str, golds: Sequence[str]) -> bool:
-    """Return whether an answer contains one of the gold answers as whole words, or states the gold truth value.
+    """Return whether an answer contains a gold answer as whole words, or states the gold truth value.
 
     Case, accents, punctuation, English articles and the commas of thousands do not count: "3,000" contains
     "3000", but "1889" does not contain "188".

@@ -104,7 +104,7 @@ class MixedBench:
     async def routed(
         self, question: str, by: Choose | None = None, **knobs: Any
     ) -> tuple[list[str], list[str], float]:
-        """Search as the graph does; return the rows found, the corpora searched, and milliseconds of CPU time.
+        """Search as the graph does; return the rows, the searched corpora, and milliseconds of CPU time.
 
         `by` replaces the router. Each call reads the question again, so that no way profits from another.
         """
@@ -118,7 +118,7 @@ class MixedBench:
         return await self.keys(state.get("candidates", [])), corpora, ms
 
     async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
-        """Fuse the lists of all corpora by reciprocal ranks; return the first rows and milliseconds of CPU time."""
+        """Fuse the lists of all corpora by reciprocal ranks; return the rows and milliseconds of CPU time."""
         began = time.process_time()
         weighted: list[tuple[float, list[tuple[str, float]]]] = []
         for corpus in corpora:
@@ -176,7 +176,7 @@ async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Run
 
 
 def rows_of(found: Found) -> list[list[str | float | int]]:
-    """Return a table row per system: figures, and paired differences from the oracle and from unified search."""
+    """Return a row per system: figures, and paired differences from the oracle and unified search."""
     rows: list[list[str | float | int]] = []
     for name, ways in found.items():
         recalls, means = _recalls(ways), mean(ways)

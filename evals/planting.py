@@ -157,7 +157,7 @@ def name(s: CheckedSentence) -> CheckedSentence | None:
 
 
 def _other_names(s: CheckedSentence) -> list[str]:
-    """Return names of the cited passages that share no word with the sentence, names of several words if any."""
+    """Return names of the cited passages without a word of the sentence, preferably of several words."""
     terms = set(text.terms(s.text))
     others = []
     for passage in s.named:

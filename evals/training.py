@@ -1,4 +1,4 @@
-"""Shared parts of the training of transformers: the plan, the loop, the folder of unfinished work, and the card.
+"""Shared parts of the training of transformers: plan, loop, folder of unfinished work, and card.
 
 The loop is transformers' Trainer: mixed precision, accumulation of gradients and several processes under
 `accelerate launch`. A stopped run continues from its last checkpoint if the same command is given again.
@@ -113,8 +113,8 @@ class Workplace:
         The remains of another training (other plan, base or data) are removed first.
 
         Raises:
-            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or if its parent folder
-                cannot be written.
+            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or if its parent
+                folder cannot be written.
         """
         out = self.out
         is_empty = out.is_dir() and not any(out.iterdir())
@@ -193,7 +193,7 @@ class Workplace:
         licence: str,
         figures: Mapping[str, float],
     ) -> None:
-        """Write sheet, card and curve next to the weights in `done`, and move that folder to `out` in one step.
+        """Write sheet, card and curve next to the weights, and move the folder to `out` in one step.
 
         An earlier checkpoint at `out` is replaced.
         """

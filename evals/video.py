@@ -135,7 +135,8 @@ def distance(place: Locator, at: float) -> float:
 async def prepare(data: Path, work: Path, subtitles: bool) -> str:
     """Index the recordings of a folder and return the library's name.
 
-    Copies are made once. With `subtitles`, the subtitle files next to the recordings replace speech recognition.
+    Copies are made once. With `subtitles`, the subtitle files next to the recordings replace speech
+    recognition.
     """
     folder = await asyncio.to_thread(_copied, data, work, subtitles)
     await index([folder], folder.name)
@@ -169,7 +170,7 @@ async def ask_all(graph: Any, asked: Sequence[VideoQuestion], context: Context) 
 
 
 def figures(outcomes: Sequence[VideoVerdict]) -> dict[str, float]:
-    """Return the shares of answers over all questions, and of times and recordings over those with a gold one."""
+    """Return shares: of answers over all questions, of times and recordings over those with a gold one."""
     timed = [o for o in outcomes if o.asked.at is not None]
     placed = [o for o in outcomes if o.asked.videos]
     return {

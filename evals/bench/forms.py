@@ -190,7 +190,7 @@ def _table(file: Path) -> Iterator[Row]:
 
 
 def _list(value: object) -> list[str]:
-    """Return a list of texts from a list, or from one written as JSON or Python; another value is one answer."""
+    """Return the texts of a list, also of one written as JSON or Python; another value is one answer."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = json.loads(value)
@@ -219,6 +219,12 @@ def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
         if not text:
             raise InputError(f"row {n} of {file.name} has no question", "see docs/papers.md for the forms")
     out: Row = {"id": id, "question": text, "answers": _answers(row), "gold": _gold(row, passages)}
+    _add_details(out, row)
+    return out
+
+
+def _add_details(out: Row, row: Row) -> None:
+    """Add kind, label and letter to a question, and whether it is answerable."""
     for name in ("kind", "answerable"):
         if name in row:
             out[name] = row[name]
@@ -226,9 +232,12 @@ def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
         out["label"] = row["gt_retrieval"]
     if row.get("videos") == ["none"]:
         out |= {"answerable": False, "gold": []}
-    if len(out["answers"]) == 1 and re.fullmatch(r"[A-J]", out["answers"][0]) and options_of(text)[1]:
+    if (
+        len(out["answers"]) == 1
+        and re.fullmatch(r"[A-J]", out["answers"][0])
+        and options_of(out["question"])[1]
+    ):
         out |= {"letter": out["answers"][0], "answers": []}
-    return out
 
 
 def _id(row: Row, n: int) -> str:
@@ -300,6 +309,11 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
         return [*dict.fromkeys(title for title, _ in row["supporting_facts"])]
     if "positive_ctxs" in row or "ctxs" in row:
         return _gold_contexts(row, passages)
+    return _gold_names(row)
+
+
+def _gold_names(row: Row) -> list[str]:
+    """Return the ids of gold passages or files that a row names."""
     if "gt_retrieval" in row:
         paths: list[str] = []
         for name in ("gt_texts", "gt_images", "gt_videos"):

@@ -1,4 +1,4 @@
-"""Tables of a judge (VideoRAG, tables 2 and 3): answers against those of other systems, by kind of recording."""
+"""Make the tables of a judge (VideoRAG, tables 2 and 3): answers against those of other systems."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answers_of(folder: Path, system: str) -> dict[str, str]:
 def pairs(
     table: Table, runs: Mapping[str, Sequence[ScoredSet]], answers: Path | None
 ) -> dict[str, list[Case]]:
-    """Return the cases by system: its answers against the baseline, or with `pairs` ours against its answers."""
+    """Return the cases by system: its answers against the baseline, or with `pairs` ours against its own."""
     said: dict[str, dict[str, str]] = {}
     for name, rows in runs.items():
         said[name] = {row.outcome.question.id: row.outcome.answer.text for row in rows}

@@ -1,8 +1,8 @@
 """Auto-RAG in small: whether the number of rounds follows difficulty, and how many documents suit a turn.
 
-There are eight chains of four facts (records/auto_rag.jsonl). Each fact has a passage of its own and names the
-subject of the next one, and each chain has two near misses. A question of h hops needs the first h facts of a
-chain. There are eight questions for each of one to four hops over one library of 48 passages.
+There are eight chains of four facts (records/auto_rag.jsonl). Each fact has a passage of its own and names
+the subject of the next one, and each chain has two near misses. A question of h hops needs the first h facts
+of a chain. There are eight questions for each of one to four hops over one library of 48 passages.
 """
 
 from __future__ import annotations

@@ -237,9 +237,9 @@ def _print_cost(plan: Plan) -> None:
     typer.echo(f"{len(plan.arms)} arms, {len(plan.arms) * questions} questions to ask.", err=True)
     if plan.generates:
         typer.echo(
-            f"At most {total.calls:,} calls and {total.tokens:,} tokens in{_price(total.tokens)}; second tries"
-            " and replies come on top. Most runs take far less: the end of the run prints what was taken. Try"
-            " --limit for a few questions.",
+            f"At most {total.calls:,} calls and {total.tokens:,} tokens in{_price(total.tokens)};"
+            " second tries and replies come on top. Most runs take far less: the end of the run prints what was"
+            " taken. Try --limit for a few questions.",
             err=True,
         )
     models = at_indexing()

@@ -1,4 +1,4 @@
-"""Shared parts of the commands of `ragweave eval`: options, the source of questions, and the printing of figures."""
+"""Shared parts of the commands of `ragweave eval`: options, sources of questions, and output."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def builder(graph: str) -> Callable[[], Any]:
 
 
 def context_of(library: str, mode: str, settings: list[str] | None) -> Context:
-    """Return the knobs of an evaluation: those given, without the defaults that the user set for the shell."""
+    """Return the given knobs of an evaluation, without the defaults of the shell."""
     from ragweave.components.run_settings import with_settings
 
     return with_settings({"library": library, "mode": mode}, settings)
