@@ -3,8 +3,8 @@
     python -m ragweave.evals.sets pack FOLDER        write benchmarks/sets/NAME.zip and NAME.jsonl
     python -m ragweave.evals.sets unpack NAME TO     write the set NAME into the folder TO, to read or edit it
 
-A set is a folder with `library/` and `questions.jsonl`. The repository has two files for each set: the library
-in a zip, and the questions as text.
+A set is a folder with `library/` and `questions.jsonl`. The repository has two files for each set: the
+library in a zip, and the questions as text.
 """
 
 from __future__ import annotations

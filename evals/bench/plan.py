@@ -30,7 +30,7 @@ NEEDS = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """One table of a paper with the sets and arms that run.
 
     `knobs` are those that the caller set. `generates` is whether a chat model writes the answers; without one
@@ -139,7 +139,9 @@ def available_arms(
     return arms, lacking
 
 
-async def measured(plan: Plan, runner: Runner, work: Path) -> tuple[dict[str, list[ScoredSet]], list[Grid]]:
+async def measured(
+    plan: TablePlan, runner: Runner, work: Path
+) -> tuple[dict[str, list[ScoredSet]], list[Grid]]:
     """Run every arm over every set; if the table has a judge, also return its tables."""
     sets = await prepared(plan.paper, plan.sets, work)
     found: dict[str, list[ScoredSet]] = {}
@@ -158,6 +160,6 @@ async def measured(plan: Plan, runner: Runner, work: Path) -> tuple[dict[str, li
     return found, [*grids, show.side_grid(found)]
 
 
-def can_judge(plan: Plan) -> bool:
+def can_judge(plan: TablePlan) -> bool:
     """Return whether a chat model judges the answers of this run."""
     return plan.mode != "extractive" and chat("judge") is not None and judged.OURS in plan.arms

@@ -13,7 +13,7 @@ from ragweave.evals.commands.common import WORK, JsonOut, ModeName, Set, Work, r
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ragweave.evals.bench.plan import Plan
+    from ragweave.evals.bench.plan import TablePlan
     from ragweave.evals.bench.run import ScoredSet
     from ragweave.evals.bench.tables import Table
 
@@ -124,11 +124,11 @@ def _run_table(
     _run(plan, options.block, notes, width, work, json_out)
 
 
-def _plan(options: TableOptions) -> tuple[Plan, list[str]]:
+def _plan(options: TableOptions) -> tuple[TablePlan, list[str]]:
     """Return what the command runs, and a note on each set and arm that it leaves out."""
     from ragweave.components.run_settings import with_settings
     from ragweave.evals.bench import tables
-    from ragweave.evals.bench.plan import Plan, available_arms, available_sets, set_paths
+    from ragweave.evals.bench.plan import TablePlan, available_arms, available_sets, set_paths
     from ragweave.models.chat import chat
     from ragweave.models.errors import InputError
 
@@ -145,7 +145,7 @@ def _plan(options: TableOptions) -> tuple[Plan, list[str]]:
     if not generates and mode != "llm":
         mode = "extractive"
     arms, lacking = available_arms(paper, table, options.arms, generates)
-    plan = Plan(
+    plan = TablePlan(
         paper, options.number, table, sets, arms, mode, knobs, generates, options.seed, options.answers,
         options.judge_runs,
     )  # fmt: skip
@@ -167,7 +167,9 @@ def _left_out(table: Table, paths: Mapping[str, Path], lacking: Mapping[str, str
     return notes
 
 
-def _run(plan: Plan, block: str, notes: list[str], width: int, work: Path, json_out: Path | None) -> None:
+def _run(
+    plan: TablePlan, block: str, notes: list[str], width: int, work: Path, json_out: Path | None
+) -> None:
     """Measure the arms, and print the tables and notes."""
     from ragweave.evals.bench import show
     from ragweave.evals.bench.plan import can_judge, measured
@@ -190,7 +192,7 @@ def _run(plan: Plan, block: str, notes: list[str], width: int, work: Path, json_
         write_json(json_out, show.flat(plan.table, found, plan.extra_columns))
 
 
-def _run_notes(plan: Plan, found: Mapping[str, Sequence[ScoredSet]]) -> list[str]:
+def _run_notes(plan: TablePlan, found: Mapping[str, Sequence[ScoredSet]]) -> list[str]:
     """Return notes on the questions, the chat model, what replaces the paper's models, and the costs."""
     from ragweave.components import stand_ins
     from ragweave.models.chat import chat
@@ -223,7 +225,7 @@ def _taken(found: Mapping[str, Sequence[ScoredSet]]) -> str:
     return f"Taken: {calls:,} calls, {tokens_in:,} tokens in, {tokens_out:,} out."
 
 
-def _print_cost(plan: Plan) -> None:
+def _print_cost(plan: TablePlan) -> None:
     """Print what the run takes at most, before anything is asked."""
     from ragweave.components.indexing import at_indexing
     from ragweave.evals.bench.cost import judging, most
@@ -238,8 +240,8 @@ def _print_cost(plan: Plan) -> None:
     if plan.generates:
         typer.echo(
             f"At most {total.calls:,} calls and {total.tokens:,} tokens in{_price(total.tokens)};"
-            " second tries and replies come on top. Most runs take far less: the end of the run prints what was"
-            " taken. Try --limit for a few questions.",
+            " second tries and replies come on top. Most runs take far less: the end of the run prints what"
+            " was taken. Try --limit for a few questions.",
             err=True,
         )
     models = at_indexing()
