@@ -1,7 +1,7 @@
-"""Answer figures: answered-correct, answered-wrong, quoted and abstained are always counted together.
+"""Answer figures: the shares of correct, wrong, quoted and abstained answers are always counted together.
 
-Where no model read what was found, passages are quoted: then a question counts as answered where an accepted
-answer stands in what is shown, and never as answered wrong, because a quote claims nothing.
+Without a chat model the answer quotes passages. Such an answer counts as correct if it holds an accepted
+answer. It never counts as wrong, because a quote claims nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Question:
     """One question with its gold answers.
 
     Any one of `answers` is enough; `gold` are files or passage ids that hold it. Figures are also given per
-    `kind`; `previous` is the turn that this one follows up. With a `letter` the question is multiple choice,
-    and that is all that counts.
+    `kind`; `previous` is the turn that this one follows up. A question with a `letter` is multiple choice:
+    then only the letter counts.
     """
 
     id: str
@@ -48,48 +48,48 @@ class Question:
 
     @property
     def scored(self) -> bool:
-        """Whether anything says what a right answer is."""
+        """Whether the question says what a right answer is."""
         return bool(self.answers or self.letter or self.must_not_contain or not self.answerable)
 
 
 @dataclass
 class AnswerVerdict:
-    """What became of one question."""
+    """The answer to one question, with its costs and its evidence."""
 
     question: Question
     answer: Answer
     seconds: float
     cited: list[str] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
-    """Ids of the items that it had, best first."""
+    """Ids of the evidence items, best first."""
     corpora: list[str] = field(default_factory=list)
-    """What the last router chose; none where the graph has no router."""
+    """The choice of the last router; empty if the graph has no router."""
 
     @property
     def shown(self) -> str:
-        """The sentences that were shown, without their marks."""
+        """The sentences of the answer, without their marks."""
         return " ".join(s.text for s in self.answer.sentences)
 
     @property
     def quotes(self) -> bool:
-        """Whether passages are quoted, which no model read."""
+        """Whether the answer quotes passages instead of a model's words."""
         return self.answer.kind == "quotes"
 
     @property
     def correct(self) -> bool:
-        """A gold answer stands in what is shown, where there is one, and nothing there that must not be said."""
-        if self.question.letter:
-            return letter_score(self.shown, self.question.letter) == 1
-        said = (
-            says(self.shown, self.question.answers)
-            if self.question.answers
-            else bool(self.question.must_not_contain)
-        )
-        return said and not says(self.shown, self.question.must_not_contain)
+        """Whether the answer holds a gold answer, if there is one, and nothing that it must not contain."""
+        question = self.question
+        if question.letter:
+            return letter_score(self.shown, question.letter) == 1
+        if question.answers and not says(self.shown, question.answers):
+            return False
+        if not question.answers and not question.must_not_contain:
+            return False
+        return not says(self.shown, question.must_not_contain)
 
     @property
     def verdict(self) -> str:
-        """`correct`, `wrong`, `abstained`, or `quoted` for quotes in which no gold answer stands.
+        """`correct`, `wrong`, `abstained`, or `quoted` for quotes without a gold answer.
 
         An unanswerable question can only be answered wrong.
         """
@@ -107,8 +107,8 @@ def read_questions(path: Path) -> list[Question]:
     `gold_files`, or from `gold`.
 
     Raises:
-        InputError: a line lacks a question, two have one id, or a turn follows one that does not stand before
-            it.
+        InputError: a line lacks a question, two have one id, or a turn does not come after the one that it
+            follows.
     """
     out: list[Question] = []
     seen: set[str] = set()
@@ -120,7 +120,7 @@ def read_questions(path: Path) -> list[Question]:
             )
         if question.previous and question.previous not in seen:
             raise InputError(
-                f"question {question.id} of {path.name} follows {question.previous}, which does not stand"
+                f"question {question.id} of {path.name} follows {question.previous}, which does not come"
                 " before it",
                 "put the earlier turn first",
             )
@@ -155,32 +155,16 @@ async def ask_all(
     of: Mapping[str, Any] | None = None,
     off: Sequence[Off] = (),
 ) -> list[AnswerVerdict]:
-    """Ask every question of one graph; a conversation is one unit, whose turns share a thread.
+    """Run one graph on every question; a conversation is one unit, and its turns share a thread.
 
-    Without a runner the conversations are asked one after another; `of` is what the answers depend on beside
-    graph, knobs and questions.
+    Without a runner the conversations run one after another. `of` is what the answers depend on in addition
+    to the graph, the knobs and the questions.
     """
     graph = without(build(), off).compile(checkpointer=InMemorySaver())
-    opened = {turns[0].id: turns for turns in conversations(questions)}
+    units = {turns[0].id: turns for turns in conversations(questions)}
 
     async def converse(turns: Sequence[Question]) -> Row:
-        config: Any = {"configurable": {"thread_id": turns[0].id}, "recursion_limit": 500}
-        row: Row = {}
-        for question in turns:
-            started = time.perf_counter()
-            sent: Any = {"messages": [("human", question.text)]}
-            state = await graph.ainvoke(sent, config, context=context, durability="exit")
-            seconds = time.perf_counter() - started
-            answer: Answer = state["answer"]
-            cited = [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator]
-            row[question.id] = {
-                "answer": answer.model_dump(mode="json"),
-                "seconds": seconds,
-                "cited": cited,
-                "evidence": _ranked(state),
-                "corpora": [c for route in state.get("routes", [])[-1:] for c in route["corpora"]],
-            }
-        return row
+        return await _converse(graph, turns, context, name_of)
 
     depends = {
         **(of or {}),
@@ -188,16 +172,42 @@ async def ask_all(
         "context": context.model_dump(mode="json"),
         "questions": [(q.id, q.text) for q in questions],
     }
-    rows = await (runner or Runner()).each(name, opened, converse, depends)
-    found = {id: answered for row in rows for id, answered in row.items()}
-    return [
-        AnswerVerdict(q, **{**found[q.id], "answer": Answer.model_validate(found[q.id]["answer"])})
-        for q in questions
-    ]
+    found: Row = {}
+    for row in await (runner or Runner()).each(name, units, converse, depends):
+        found.update(row)
+    verdicts = []
+    for question in questions:
+        row = found[question.id]
+        answer = Answer.model_validate(row["answer"])
+        verdicts.append(AnswerVerdict(question, **{**row, "answer": answer}))
+    return verdicts
+
+
+async def _converse(
+    graph: Any, turns: Sequence[Question], context: Context, name_of: Callable[[str], str]
+) -> Row:
+    """Run the turns of one conversation in one thread; return a row for each question id."""
+    config: Any = {"configurable": {"thread_id": turns[0].id}, "recursion_limit": 500}
+    rows: Row = {}
+    for question in turns:
+        started = time.perf_counter()
+        sent: Any = {"messages": [("human", question.text)]}
+        state = await graph.ainvoke(sent, config, context=context, durability="exit")
+        seconds = time.perf_counter() - started
+        answer: Answer = state["answer"]
+        routes = state.get("routes")
+        rows[question.id] = {
+            "answer": answer.model_dump(mode="json"),
+            "seconds": seconds,
+            "cited": [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator],
+            "evidence": _ranked(state),
+            "corpora": list(routes[-1]["corpora"]) if routes else [],
+        }
+    return rows
 
 
 def _ranked(state: Mapping[str, Any]) -> list[str]:
-    """Return ids of the evidence: one search in its own order, several as the run ranks what they found."""
+    """Return ids of the evidence: in the order of the search, or as the run ranks the results of several."""
     rows = state.get("evidence", [])
     if len({e["hop"] for e in rows}) < 2:
         return list(state.get("candidates", []))
@@ -205,7 +215,7 @@ def _ranked(state: Mapping[str, Any]) -> list[str]:
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:
-    """Group questions into conversations; a second follow-up of one turn is asked after the first."""
+    """Group questions into conversations; a second follow-up of one turn comes after the first."""
     root: dict[str, str] = {}
     grouped: dict[str, list[Question]] = {}
     for q in questions:
@@ -215,39 +225,60 @@ def conversations(questions: Sequence[Question]) -> list[list[Question]]:
 
 
 def figures(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
-    """Return the shares of all questions, the precision of the citations, and milliseconds.
+    """Return the shares of all questions, the scores of citations and wording, and the costs.
 
-    `answer_shown` is the share of the answerable questions with a gold answer in what is shown, and
-    `characters_shown` the median length of that. `citation_precision` is the share of cited files that are
-    gold, over answered questions that have gold files, and `citation_recall` the share of gold files that are
-    cited; `token_f1` and `rouge_l` compare what was written with the closest gold answer, over answered
-    questions that have one, and fall with every word that is not in it; `abstained_right` is the share of the
-    unanswerable questions that were declined.
+    `answer_shown` is the share of the answerable questions whose answer holds a gold answer, and
+    `characters_shown` the median length of all answers. `citation_precision` is the share of cited files that
+    are gold, over answered questions that have gold files, and `citation_recall` the share of gold files that
+    are cited. `token_f1` and `rouge_l` compare a written answer with the closest gold answer, over answered
+    questions that have one, and fall with every word that is not in it. `abstained_right` is the share of
+    the unanswerable questions that were declined.
     """
+    verdicts = [outcome.verdict for outcome in outcomes]
     total = len(outcomes) or 1
-    counts = {v: sum(o.verdict == v for o in outcomes) for v in ("correct", "wrong", "quoted", "abstained")}
-    cited = [o for o in outcomes if o.question.gold and o.cited]
-    written = [o for o in outcomes if not (o.answer.abstained or o.quotes)]
-    worded = [o for o in written if o.question.answers]
-    sentences = [len(o.answer.sentences) for o in written]
-    absent = [o.answer.abstained for o in outcomes if not o.question.answerable]
-    return {
-        "questions": len(outcomes),
-        "answered_correct": round(counts["correct"] / total, 4),
-        "answered_wrong": round(counts["wrong"] / total, 4),
-        "quoted": round(counts["quoted"] / total, 4),
-        "abstained": round(counts["abstained"] / total, 4),
-        "answer_shown": _mean([o.verdict == "correct" for o in outcomes if o.question.answerable]),
-        "characters_shown": median(len(o.shown) for o in outcomes) if outcomes else 0,
-        "abstained_right": _mean(absent),
-        "citation_precision": _mean([citation_precision(o.cited, o.question.gold) for o in cited]),
-        "citation_recall": _mean([citation_recall(o.cited, o.question.gold) for o in cited]),
-        "token_f1": _mean([token_f1(o.shown, o.question.answers) for o in worded]),
-        "rouge_l": _mean([rouge_l(o.shown, o.question.answers) for o in worded]),
-        "sentences_per_answer": round(_mean(sentences), 2),
-        "model_calls_per_question": round(sum(o.answer.model_calls for o in outcomes) / total, 3),
-        "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / total, 1),
-    }
+    out: dict[str, float] = {"questions": len(outcomes)}
+    out["answered_correct"] = round(verdicts.count("correct") / total, 4)
+    out["answered_wrong"] = round(verdicts.count("wrong") / total, 4)
+    out["quoted"] = round(verdicts.count("quoted") / total, 4)
+    out["abstained"] = round(verdicts.count("abstained") / total, 4)
+    shown, declined = [], []
+    for outcome, verdict in zip(outcomes, verdicts, strict=True):
+        if outcome.question.answerable:
+            shown.append(verdict == "correct")
+        else:
+            declined.append(outcome.answer.abstained)
+    out["answer_shown"] = _mean(shown)
+    out["characters_shown"] = median(len(o.shown) for o in outcomes) if outcomes else 0
+    out["abstained_right"] = _mean(declined)
+    out.update(_citation_scores(outcomes))
+    out.update(_wording_scores(outcomes))
+    out["model_calls_per_question"] = round(sum(o.answer.model_calls for o in outcomes) / total, 3)
+    out["ms_per_question"] = round(1000 * sum(o.seconds for o in outcomes) / total, 1)
+    return out
+
+
+def _citation_scores(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
+    precision, recall = [], []
+    for outcome in outcomes:
+        gold = outcome.question.gold
+        if gold and outcome.cited:
+            precision.append(citation_precision(outcome.cited, gold))
+            recall.append(citation_recall(outcome.cited, gold))
+    return {"citation_precision": _mean(precision), "citation_recall": _mean(recall)}
+
+
+def _wording_scores(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
+    """Compare the written answers with the gold answers, and count their sentences."""
+    f1, rouge, lengths = [], [], []
+    for outcome in outcomes:
+        if outcome.answer.abstained or outcome.quotes:
+            continue
+        lengths.append(len(outcome.answer.sentences))
+        answers = outcome.question.answers
+        if answers:
+            f1.append(token_f1(outcome.shown, answers))
+            rouge.append(rouge_l(outcome.shown, answers))
+    return {"token_f1": _mean(f1), "rouge_l": _mean(rouge), "sentences_per_answer": round(_mean(lengths), 2)}
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -255,24 +286,26 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def by_kind(outcomes: Sequence[AnswerVerdict]) -> dict[str, dict[str, float]]:
-    """Return the figures of each kind of question, where more than one kind is named."""
+    """Return the figures of each kind of question, if the questions name more than one kind."""
     kinds: dict[str, list[AnswerVerdict]] = {}
-    for o in outcomes:
-        kinds.setdefault(o.question.kind or "(no kind)", []).append(o)
-    return {kind: figures(rows) for kind, rows in sorted(kinds.items())} if len(kinds) > 1 else {}
+    for outcome in outcomes:
+        kinds.setdefault(outcome.question.kind or "(no kind)", []).append(outcome)
+    if len(kinds) < 2:
+        return {}
+    return {kind: figures(rows) for kind, rows in sorted(kinds.items())}
 
 
 def write_answers(path: Path, outcomes: Sequence[AnswerVerdict]) -> None:
     """Write the answers as JSON Lines: id, question, answer, kind, and whether it abstained."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = (
-        {
-            "id": o.question.id,
-            "question": o.question.text,
-            "answer": o.answer.text,
-            "kind": o.question.kind,
-            "abstained": o.answer.abstained,
+    lines = []
+    for outcome in outcomes:
+        row = {
+            "id": outcome.question.id,
+            "question": outcome.question.text,
+            "answer": outcome.answer.text,
+            "kind": outcome.question.kind,
+            "abstained": outcome.answer.abstained,
         }
-        for o in outcomes
-    )
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Evaluation libraries: passages from JSONL files, indexed by the real pipeline, kept until their source changes."""
+"""Index passages of JSONL files with the real pipeline, and keep the library until its source changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PreparedLibrary:
     """An indexed evaluation library.
 
     `passage` has the passage id by the name of the file that it was written to; `first` the id of the first
-    passage with the same words, where there are several.
+    passage with the same words, if there are several.
     """
 
     library: Library

@@ -89,13 +89,13 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 
 def listed(value: object) -> tuple[str, ...]:
-    """Return the texts of a field that is a list; a single text or number is a list of one, and nothing is none."""
+    """Return the texts of a list field; a single text or number counts as a list of one."""
     many = value if isinstance(value, list) else [value]
     return tuple(str(v) for v in many if v is not None and v != "")
 
 
 def sample(rows: Sequence[T], count: int, seed: int = 0) -> list[T]:
-    """Return `count` rows drawn by a seed from the whole list, in its order; all of them for 0, or where so many are.
+    """Return `count` rows drawn by a seed, in the order of the list; 0 or a large count returns all.
 
     A larger sample of the same seed holds the smaller one.
     """

@@ -1,7 +1,7 @@
-"""Figures of the small relevance evaluator: `python -m ragweave.evals.evaluator --data DIR`.
+"""Measure the small relevance evaluator: `python -m ragweave.evals.evaluator --data DIR`.
 
-HotpotQA by five folds of questions, every figure from a head that has not seen the question; XQuAD by a head
-trained on all of HotpotQA and nothing else.
+HotpotQA is measured by five folds of questions, so that no head has seen its questions. XQuAD is measured by
+a head that was trained on all of HotpotQA and nothing else.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from ragweave.evals.evaluator_data import (
 )
 from ragweave.evals.metrics import auc, average_precision, ece
 from ragweave.evals.train_evaluator import examples, fit
-from ragweave.models.relevance import LOWER, UPPER, Scores
+from ragweave.models.relevance import LOWER, UPPER, Passage, RelevanceHead, Scores
+from ragweave.models.relevance_reading import Idf
 
 FOLDS = 5
 HALVES = 10
-"""How many ways to choose the half of the questions that lose their gold."""
+"""Number of random halves of the questions that lose their gold."""
 
 Figures = dict[str, Any]
 
@@ -38,13 +39,13 @@ Figures = dict[str, Any]
 def pairs(asked: Sequence[LabelledQuestion], scores: Sequence[Scores]) -> Figures:
     """Return the figures over all pairs of question and candidate."""
     labels = np.concatenate([a.labels for a in asked])
-    order, floor = (np.concatenate([getattr(s, name) for s in scores]) for name in ("order", "floor"))
+    order = np.concatenate([s.order for s in scores])
+    floor = np.concatenate([s.floor for s in scores])
+    first = [a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)]
     return {
         "order_auc": auc(labels, order),
         "order_ap": average_precision(labels, order),
-        "order_r1": float(
-            np.mean([a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)])
-        ),
+        "order_r1": float(np.mean(first)),
         "floor_auc": auc(labels, floor),
         "floor_ap": average_precision(labels, floor),
         "floor_ece": ece((floor + 1) / 2, labels, bins=10),
@@ -59,11 +60,12 @@ def without_gold(asked: LabelledQuestion, seed: int) -> tuple[LabelledQuestion, 
 
 
 def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
-    """Tell questions that lost their gold by the highest floor: AUC, and what the default thresholds do.
+    """Measure how well the highest floor, and the default thresholds, find questions without gold.
 
     `full` and `empty` are scores of the same questions with their gold among the candidates and without.
     """
-    best, bare = (np.array([s.floor.max() for s in scores]) for scores in (full, empty))
+    best = np.array([s.floor.max() for s in full])
+    bare = np.array([s.floor.max() for s in empty])
     areas = []
     for seed in range(HALVES):
         kept = np.random.RandomState(seed).permutation(len(best)) < len(best) // 2
@@ -79,39 +81,67 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
 def measure(data: Path) -> Figures:
     """Return every figure."""
     asked = hotpot(data)
-    passages = [p for a in asked for p in a.passages]
-    idf, near = idf_of(passages), Nearness(with_untitled(passages))
+    idf, near = _statistics(asked)
     seen = examples(asked, idf, near)
-    fold = np.random.RandomState(0).permutation(len(asked)) % FOLDS
-    heads = [fit([s for s, f in zip(seen, fold, strict=True) if f != k]) for k in range(FOLDS)]
-    own = [heads[k] for k in fold]
-    scores = [h.scores(s[0][1]) for h, s in zip(own, seen, strict=True)]
-    bare = [h.scores(s[1][1]) for h, s in zip(own, seen, strict=True)]
-    taken = [without_gold(a, i) for i, a in enumerate(asked)]
-    full, empty = (
-        [h.scores(looked(t[side], idf, near)) for h, t in zip(own, taken, strict=True)] for side in (0, 1)
-    )
-    out: Figures = {
-        "hotpotqa": pairs(asked, scores),
-        "hotpotqa without titles": pairs(asked, bare),
-        "none is relevant, hotpotqa": none_relevant(full, empty),
-    }
+    out = _by_folds(asked, seen, idf, near)
     head = fit(seen)
-    found, passages = ranked(data, "squad_xquad_en", "passages.jsonl")
-    idf, near = idf_of(passages), Nearness(with_untitled(passages))
-    ten = [a.take(range(10)) for a in found]
-    scores = [head.scores(looked(a, idf, near)) for a in ten]
-    empty = [
-        head.scores(looked(a.take(np.flatnonzero(a.labels == 0)[:10].tolist()), idf, near)) for a in found
-    ]
-    out["xquad"] = pairs(ten, scores)
-    out["xquad without titles"] = pairs(ten, [head.scores(looked(untitled(a), idf, near)) for a in ten])
-    out["none is relevant, xquad"] = none_relevant(scores, empty)
+    out.update(_xquad(data, head))
     far, passages = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
     idf, near = idf_of(passages), Nearness(passages)
     ten = [a.take(range(10)) for a in far if a.labels[:10].any()]
-    out["three and four hops"] = pairs(ten, [head.scores(looked(a, idf, near)) for a in ten])
+    out["three and four hops"] = pairs(ten, _scores(head, ten, idf, near))
     return out
+
+
+def _statistics(asked: Sequence[LabelledQuestion]) -> tuple[Idf, Nearness]:
+    """Return word and vector statistics over the candidates of all questions."""
+    passages: list[Passage] = []
+    for question in asked:
+        passages += question.passages
+    return idf_of(passages), Nearness(with_untitled(passages))
+
+
+def _scores(head: RelevanceHead, asked: Sequence[LabelledQuestion], idf: Idf, near: Nearness) -> list[Scores]:
+    return [head.scores(looked(question, idf, near)) for question in asked]
+
+
+def _by_folds(asked: Sequence[LabelledQuestion], seen: Sequence[Any], idf: Idf, near: Nearness) -> Figures:
+    """Return the figures on HotpotQA, each question scored by a head that was trained without its fold."""
+    fold = np.random.RandomState(0).permutation(len(asked)) % FOLDS
+    heads = []
+    for k in range(FOLDS):
+        heads.append(fit([seen[i] for i in np.flatnonzero(fold != k).tolist()]))
+    scores, untitled_scores, full, empty = [], [], [], []
+    for i, question in enumerate(asked):
+        head = heads[fold[i]]
+        titled, bare = seen[i][0], seen[i][1]
+        scores.append(head.scores(titled[1]))
+        untitled_scores.append(head.scores(bare[1]))
+        with_gold, no_gold = without_gold(question, i)
+        full.append(head.scores(looked(with_gold, idf, near)))
+        empty.append(head.scores(looked(no_gold, idf, near)))
+    return {
+        "hotpotqa": pairs(asked, scores),
+        "hotpotqa without titles": pairs(asked, untitled_scores),
+        "none is relevant, hotpotqa": none_relevant(full, empty),
+    }
+
+
+def _xquad(data: Path, head: RelevanceHead) -> Figures:
+    """Return the figures on XQuAD, each question with its first ten passages."""
+    found, passages = ranked(data, "squad_xquad_en", "passages.jsonl")
+    idf, near = idf_of(passages), Nearness(with_untitled(passages))
+    ten = [question.take(range(10)) for question in found]
+    no_gold = []
+    for question in found:
+        irrelevant = np.flatnonzero(question.labels == 0)[:10]
+        no_gold.append(question.take(irrelevant.tolist()))
+    scores = _scores(head, ten, idf, near)
+    return {
+        "xquad": pairs(ten, scores),
+        "xquad without titles": pairs(ten, _scores(head, list(map(untitled, ten)), idf, near)),
+        "none is relevant, xquad": none_relevant(scores, _scores(head, no_gold, idf, near)),
+    }
 
 
 def rounded(figures: Any) -> Any:

@@ -1,6 +1,6 @@
 """Labelled candidates for the relevance evaluator, from the public data sets.
 
-HotpotQA (`evaluator_pairs`, `multihop_hotpotqa`) is trained on; XQuAD (`squad_xquad_en`) is only tested on.
+HotpotQA (`evaluator_pairs`, `multihop_hotpotqa`) is for training, XQuAD (`squad_xquad_en`) for tests only.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ class LabelledQuestion:
     second: int = -1
 
     def take(self, rows: Sequence[int]) -> LabelledQuestion:
-        """Return the question with some of its candidates only, the hop left out."""
-        return LabelledQuestion(self.question, tuple(self.passages[i] for i in rows), self.labels[list(rows)])
+        """Return the question with some of its candidates and without `second`."""
+        passages = tuple(self.passages[i] for i in rows)
+        return LabelledQuestion(self.question, passages, self.labels[list(rows)])
 
 
 class Nearness:
-    """Tells how near passages are to a question by the encoder that is set, as a library of them would."""
+    """Computes how near passages are to a question, with the set encoder and as a library of them would."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         known = list(dict.fromkeys(passages))
@@ -62,7 +63,9 @@ class Nearness:
 
 def idf_of(passages: Sequence[Passage]) -> Idf:
     """Return the inverse document frequency of a stemmed term over passages, as a library gives it."""
-    frequency = Counter(t for p in passages for t in set(text.terms(f"{p.title} {p.text}")))
+    frequency: Counter[str] = Counter()
+    for p in passages:
+        frequency.update(set(text.terms(f"{p.title} {p.text}")))
     return lambda term: max(0.0, math.log((len(passages) + 1) / (frequency[term] + 0.5)))
 
 
@@ -72,31 +75,39 @@ def hotpot(data: Path) -> list[LabelledQuestion]:
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in read_jsonl(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
         groups[row["qid"]].append(row)
-    return [
-        LabelledQuestion(
-            group[0]["question"],
-            tuple(Passage(r["title"], r["passage"]) for r in group),
-            np.array([r["label"] for r in group]),
-            _second_hop(group, facts[qid]) if qid in facts else -1,
-        )
-        for qid, group in groups.items()
-    ]
+    out = []
+    for qid, group in groups.items():
+        passages = tuple(Passage(row["title"], row["passage"]) for row in group)
+        labels = np.array([row["label"] for row in group])
+        second = _second_hop(group, facts[qid]) if qid in facts else -1
+        out.append(LabelledQuestion(group[0]["question"], passages, labels, second))
+    return out
 
 
 def _second_hop(group: list[dict[str, Any]], fact: dict[str, Any]) -> int:
-    """Return the gold passage of a bridge question that holds the answer, or that the other one names; else -1."""
+    """Return the index of the second gold passage of a bridge question, or -1.
+
+    It is the one that holds an answer, or the one whose title the other passage names.
+    """
     gold = [i for i, r in enumerate(group) if r["label"]]
     if fact["type"] != "bridge" or len(gold) != 2:
         return -1
-    flat = [f" {' '.join(text.words(group[i]['passage']))} " for i in gold]
-    answers = [f" {' '.join(text.words(a))} " for a in fact["answers"]]
-    titles = [f" {' '.join(text.words(group[i]['title'].split(' (')[0]))} " for i in gold]
-    holds = [any(a in f for a in answers) for f in flat]
+    flat = [_flat(group[i]["passage"]) for i in gold]
+    titles = [_flat(group[i]["title"].split(" (")[0]) for i in gold]
+    holds = [False, False]
+    for answer in map(_flat, fact["answers"]):
+        holds[0] |= answer in flat[0]
+        holds[1] |= answer in flat[1]
     named = [titles[0] in flat[1], titles[1] in flat[0]]
     for signs in (holds, named):
         if signs[0] != signs[1]:
             return gold[signs.index(True)]
     return -1
+
+
+def _flat(of: str) -> str:
+    """Return the words of a text between single spaces, so that whole words can be looked up."""
+    return f" {' '.join(text.words(of))} "
 
 
 def untitled(asked: LabelledQuestion) -> LabelledQuestion:
@@ -105,7 +116,7 @@ def untitled(asked: LabelledQuestion) -> LabelledQuestion:
 
 
 def with_untitled(passages: Sequence[Passage]) -> list[Passage]:
-    """Return passages as they are, and each without its title."""
+    """Return the passages, then each without its title."""
     return [*passages, *(Passage("", p.text) for p in passages)]
 
 

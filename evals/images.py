@@ -1,7 +1,7 @@
-"""Pictures found by what is written about them, and words read in pictures: figures on the public data sets.
+"""Measure the search for pictures and the reading of words in pictures, on the public data sets.
 
-Pictures of the astronomy book are asked for by their captions, which are withheld from the index; slides of
-lectures by what was said while they were shown.
+The queries for pictures of the astronomy book are their captions, which are withheld from the index. Those
+for lecture slides are the words of the speaker during the slide.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PictureQuery:
 def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     """Write the book with alternative texts and titles, captions withheld; return its folder and the queries.
 
-    A picture that a section links to stands there; each other one stands under the heading of its module.
+    A picture with a link in a section appears there. Every other one appears under the heading of its module.
     """
     rows = read_jsonl(data / "images_astronomy" / "captions.jsonl", ["id", "file", "caption"])
     folder = work / "astronomy"
@@ -50,11 +50,7 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
 
     def link(name: str) -> str:
         row = by_file[name]
-        told, title = (
-            " ".join(str(row[k]).replace("]", "").replace('"', "'").replace("[", "").split())
-            for k in ("alt", "title")
-        )
-        return f'![{told}](<.images/{name}> "{title}")'
+        return f'![{_bare(row["alt"])}](<.images/{name}> "{_bare(row["title"])}")'
 
     placed: set[str] = set()
     for source in sorted((data / "docs_astronomy").glob("*.md")):
@@ -68,13 +64,21 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     for n, (title, names) in enumerate(sorted(modules.items())):
         body = "\n\n".join(link(name) for name in names)
         (folder / f"module-{n:03}.md").write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
-    return folder, [
-        PictureQuery(str(r["caption"]), Path(str(r["file"])).stem) for r in rows if str(r["caption"]).strip()
-    ]
+    queries = []
+    for row in rows:
+        caption = str(row["caption"])
+        if caption.strip():
+            queries.append(PictureQuery(caption, Path(str(row["file"])).stem))
+    return folder, queries
+
+
+def _bare(text: object) -> str:
+    """Return a text without brackets and double quotes, for a Markdown link."""
+    return " ".join(str(text).replace("]", "").replace('"', "'").replace("[", "").split())
 
 
 def slides(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
-    """Copy the slides under names that tell them apart; return their folder and the queries."""
+    """Copy the slides under unique names; return their folder and the queries."""
     root = data / "slide_lectures_swc"
     folder = work / "slides"
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +99,7 @@ def _slide(image: str) -> str:
 async def measure(
     library: Library, asked: Sequence[PictureQuery], context: Context, name: str
 ) -> dict[str, float]:
-    """Ask every query of the image corpus; return R@1, R@5 and MRR of the gold pictures, their keys under a name."""
+    """Search the image corpus with every query; return R@1, R@5 and MRR, with `name` before their keys."""
     ranks = []
     found = await library.search("image", [a.query for a in asked], context.method.pool)
     for a, each in zip(asked, found, strict=True):
@@ -103,31 +107,35 @@ async def measure(
         ids = [i for i, _ in pool]
         if context.method.reranks:
             (rows,), _ = await score_pools(library, a.query, [pool], context, 1)
-            best = [e["id"] for e in rows]
-            ids = [*best, *(i for i in ids if i not in set(best))]
+            ids = list(dict.fromkeys([e["id"] for e in rows] + ids))
         items = await library.items(ids)
         order = [str(items[i].meta["own"]) for i in ids]
         ranks.append((recall_at(order, [a.gold], 1), recall_at(order, [a.gold], 5), mrr(order, [a.gold])))
-    means = (round(sum(column) / len(ranks), 4) for column in zip(*ranks, strict=True))
-    return {f"{name}_{key}": mean for key, mean in zip(("r1", "r5", "mrr"), means, strict=True)}
+    out = {}
+    for key, column in zip(("r1", "r5", "mrr"), zip(*ranks, strict=True), strict=True):
+        out[f"{name}_{key}"] = round(sum(column) / len(ranks), 4)
+    return out
 
 
 def reading(data: Path) -> dict[str, float]:
-    """Compare the words that are read on slides with those written down by eye."""
+    """Compare the words that OCR reads on slides with a human transcript."""
     from ragweave.models.ocr import Ocr
     from ragweave.models.pictures import load
 
-    eyes, engine = transcribed(), Ocr()
-    pictures = (load((data / "slide_lectures_swc" / name).read_bytes()) for name in eyes)
-    texts = ["\n".join(line.text for line in engine.lines(picture)) for picture in pictures]
-    recall, words = word_recall(zip(eyes.values(), texts, strict=True))
-    return {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(eyes)}
+    transcripts, engine = transcribed(), Ocr()
+    pairs = []
+    for name, transcript in transcripts.items():
+        picture = load((data / "slide_lectures_swc" / name).read_bytes())
+        lines = [line.text for line in engine.lines(picture)]
+        pairs.append((transcript, "\n".join(lines)))
+    recall, words = word_recall(pairs)
+    return {"ocr_word_recall": round(recall, 4), "ocr_words": words, "ocr_slides": len(transcripts)}
 
 
 def word_recall(read: Iterable[tuple[str, str]]) -> tuple[float, int]:
-    """Return the share of words that were read, each as often as it stands there, and how many there are.
+    """Return the share of words that were read, repetitions included, and the number of words.
 
-    `read` has pairs of the words of a slide as written down by eye, and of what was read.
+    `read` has pairs: the human transcript of a slide, and the words that OCR read.
     """
     hit = total = 0
     for wanted, got in read:
@@ -142,6 +150,6 @@ def _words(text: str) -> list[str]:
 
 
 def transcribed() -> dict[str, str]:
-    """Return the words of slides that were written down by eye, by the path of the slide in its data set."""
+    """Return the human transcripts of slides, by the path of the slide in its data set."""
     text = files("ragweave.evals").joinpath("slide_words.jsonl").read_text(encoding="utf-8")
     return {row["image"]: row["text"] for row in map(json.loads, text.splitlines())}

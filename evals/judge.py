@@ -1,9 +1,9 @@
-"""A language model as judge: which of two answers is better, and 1 to 5 against a baseline (VideoRAG, section 4).
+"""Let a language model judge answers: the better of two, or 1 to 5 against a baseline (VideoRAG, section 4).
 
 The published protocol asks for a winner on five criteria and overall, with either answer first, five times.
-Its prompts are quoted. Added are a vote per question with intervals by question, the share that whichever
-answer stands first wins, lengths, a control in which both answers are the same, and a bound on tries: a
-verdict that cannot be read is counted and left out.
+Its prompts are quoted. We add a vote per question with intervals over questions, the share that the first
+answer wins, lengths, a control with two equal answers, and a limit on tries: an unreadable verdict is counted
+and left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ragweave.prompts import load, quote
 CRITERIA = ("comprehensiveness", "empowerment", "trustworthiness", "depth", "density")
 ASPECTS = (*CRITERIA, "overall")
 TRIES = 3
-"""Verdicts asked for before one is given up; each is itself repaired once by the chat model's own reader."""
+"""Tries for one verdict; the chat model's own reader repairs each reply once."""
 
 Protocol = Literal["pairs", "scores"]
 
@@ -42,7 +42,7 @@ class Preferred(BaseModel):
     @field_validator("winner", mode="before")
     @classmethod
     def _number(cls, value: Any) -> Any:
-        """Take “Answer 1” as well, which is how the prompt calls it."""
+        """Accept “Answer 1” too, because the prompt uses this name."""
         return value.lower().removeprefix("answer").strip() if isinstance(value, str) else value
 
 
@@ -54,8 +54,10 @@ class Rated(BaseModel):
 
 
 # A field per aspect, so that a server can enforce the schema.
-Preferences: type[BaseModel] = create_model("Preferences", **dict.fromkeys(ASPECTS, (Preferred, ...)))  # type: ignore[call-overload]
-Ratings: type[BaseModel] = create_model("Ratings", **dict.fromkeys(ASPECTS, (Rated, ...)))  # type: ignore[call-overload]
+_PREFERRED: dict[str, Any] = dict.fromkeys(ASPECTS, (Preferred, ...))
+_RATED: dict[str, Any] = dict.fromkeys(ASPECTS, (Rated, ...))
+Preferences: type[BaseModel] = create_model("Preferences", **_PREFERRED)
+Ratings: type[BaseModel] = create_model("Ratings", **_RATED)
 
 
 @dataclass(frozen=True)
@@ -76,26 +78,26 @@ def read_cases(a: Path, b: Path) -> list[Case]:
     """Join two files of answers (`id, question, answer`, optionally `kind`) by the id of their questions.
 
     Raises:
-        InputError: a row lacks a field, or no question stands in both.
+        InputError: a row lacks a field, or the files share no question.
     """
-    ours, theirs = ({str(r["id"]): r for r in read_jsonl(p, ["id", "question", "answer"])} for p in (a, b))
+    ours, theirs = _by_id(a), _by_id(b)
     shared = [k for k in ours if k in theirs]
     if not shared:
-        raise InputError(f"no question of {a.name} stands in {b.name}", "answer the same questions with both")
-    return [
-        Case(
-            k,
-            str(ours[k]["question"]),
-            str(ours[k]["answer"]),
-            str(theirs[k]["answer"]),
-            str(ours[k].get("kind") or ""),
-        )
-        for k in shared
-    ]
+        raise InputError(f"no question of {a.name} is in {b.name}", "answer the same questions with both")
+    cases = []
+    for key in shared:
+        mine = ours[key]
+        kind = str(mine.get("kind") or "")
+        cases.append(Case(key, str(mine["question"]), str(mine["answer"]), str(theirs[key]["answer"]), kind))
+    return cases
+
+
+def _by_id(path: Path) -> dict[str, Row]:
+    return {str(row["id"]): row for row in read_jsonl(path, ["id", "question", "answer"])}
 
 
 def control(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases with the baseline against itself: what a judge prefers here is its own habit."""
+    """Return the cases with the baseline against itself, which show the position bias of a judge."""
     return [Case(f"{c.id} control", c.question, c.b, c.b, c.kind) for c in cases]
 
 
@@ -103,8 +105,8 @@ def control(cases: Sequence[Case]) -> list[Case]:
 class Judged:
     """The verdicts over one case.
 
-    By aspect, `marks` has a value per verdict (1 where `a` won and 0 where it lost, or the score of `a`), and
-    `first` a 1 where the answer that stood first won. `unread` counts the verdicts given up.
+    By aspect, `marks` has a value per verdict: 1 if `a` won and 0 if it lost, or the score of `a`. `first`
+    has a 1 if the first answer won. `unread` counts the unreadable verdicts.
     """
 
     case: Case
@@ -160,11 +162,11 @@ async def _judge_case(case: Case, model: Chat, protocol: Protocol, runs: int, me
 async def _verdict(
     case: Case, model: Chat, protocol: Protocol, swapped: bool, run: int, meter: Meter
 ) -> BaseModel | None:
-    """Ask for one verdict; None where no try could be read."""
+    """Ask for one verdict; return None if no try was readable."""
     pairs = protocol == "pairs"
     first, second = case.a, case.b
     if swapped or not pairs:
-        # With scores the baseline stands first, and the answer that is rated after it.
+        # With scores the baseline comes first, and then the rated answer.
         first, second = second, first
     schema = Preferences if pairs else Ratings
     for attempt in range(TRIES):
@@ -176,11 +178,9 @@ async def _verdict(
             second=quote(second),
         )
         if run or attempt:
-            # A reply is kept by its prompt: a further reading has to differ.
-            messages = [
-                *messages[:-1],
-                (messages[-1][0], f"{messages[-1][1]}\n\n(Reading {run + 1}.{attempt + 1})"),
-            ]
+            # The cache finds replies by their prompts, so each reading needs a different prompt.
+            role, text = messages[-1]
+            messages = [*messages[:-1], (role, f"{text}\n\n(Reading {run + 1}.{attempt + 1})")]
         verdict = await model.json(messages, schema, node="judge", meter=meter)
         if verdict is not None:
             return verdict
@@ -188,7 +188,7 @@ async def _verdict(
 
 
 def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | float | int]]:
-    """Return a table row per aspect: mean over questions with its interval, and the share won by standing first."""
+    """Return a row per aspect: the mean over questions, its interval, and the share that the first wins."""
     rows: list[list[str | float | int]] = []
     for aspect in ASPECTS:
         votes = [float(np.mean(j.marks[aspect])) for j in judged if j.marks.get(aspect)]
@@ -197,8 +197,11 @@ def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | flo
         found = interval(votes)
         row: list[str | float | int] = [aspect, found.mean, f"{found.low:.3f} to {found.high:.3f}"]
         if protocol == "pairs":
-            row.append(float(np.mean([f for j in judged for f in j.first[aspect]])))
-            row.append(float(np.mean([v in (0.0, 1.0) for v in votes])))
+            first: list[float] = []
+            for case in judged:
+                first += case.first[aspect]
+            row.append(float(np.mean(first)))
+            row.append(float(np.mean([vote in (0.0, 1.0) for vote in votes])))
         rows.append(row)
     return rows
 
@@ -230,8 +233,10 @@ def mean_words(texts: Sequence[str]) -> float:
 
 
 def by_kind(judged: Sequence[Judged]) -> Mapping[str, list[Judged]]:
-    """Group by kind, where more than one is named."""
+    """Group by kind, if the cases name more than one."""
     kinds: dict[str, list[Judged]] = {}
     for j in judged:
         kinds.setdefault(j.case.kind or "(no kind)", []).append(j)
-    return dict(sorted(kinds.items())) if len(kinds) > 1 else {}
+    if len(kinds) < 2:
+        return {}
+    return dict(sorted(kinds.items()))

@@ -1,8 +1,7 @@
 """Metrics of routing, answers, rankings and citations.
 
-Every function is pure and scores 0 to 1, higher is better.
-
-scikit-learn and rouge-score do what they have; the tests check the rest against scikit-learn and pytrec_eval.
+Every function is pure and scores 0 to 1; higher is better. scikit-learn and rouge-score compute some of them;
+the tests check the others against scikit-learn and pytrec_eval.
 """
 
 from __future__ import annotations
@@ -54,11 +53,18 @@ def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> Accuracy:
 
 
 def ece(confidence: Values, right: Values, bins: int = 15) -> float:
-    """Return the expected calibration error: mean gap of confidence and accuracy over equal-width bins (Guo 2017)."""
+    """Return the expected calibration error: the mean gap of confidence and accuracy (Guo 2017).
+
+    The bins have equal widths, and each weighs as much as it has rows.
+    """
     _same_length(confidence, right)
     c, r = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
     at = np.minimum((c * bins).astype(int), bins - 1)
-    return float(sum((at == b).mean() * abs(c[at == b].mean() - r[at == b].mean()) for b in np.unique(at)))
+    total = 0.0
+    for b in np.unique(at):
+        inside = at == b
+        total += inside.mean() * abs(c[inside].mean() - r[inside].mean())
+    return float(total)
 
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -66,17 +72,17 @@ _PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + "“”‘’«�
 
 
 def normalise(answer: str) -> str:
-    """Lower-case, drop punctuation and English articles, squeeze white space (SQuAD's convention, any script)."""
+    """Lower-case, drop punctuation and English articles, squeeze white space (as SQuAD, for any script)."""
     return " ".join(_ARTICLES.sub(" ", answer.casefold().translate(_PUNCTUATION)).split())
 
 
 def exact_match(answer: str, golds: Sequence[str]) -> float:
-    """Return 1 where the answer equals one of the gold answers after normalisation."""
-    return float(any(normalise(answer) == normalise(g) for g in golds))
+    """Return 1 if the answer equals one of the gold answers after normalisation."""
+    return float(normalise(answer) in map(normalise, golds))
 
 
 def token_f1(answer: str, golds: Sequence[str]) -> float:
-    """Return the best F1 of shared tokens over the gold answers; scripts without spaces count by character."""
+    """Return the best token F1 over the gold answers; scripts without spaces count by character."""
     return max((_overlap_f1(_tokens(answer), _tokens(g)) for g in golds), default=0.0)
 
 
@@ -92,7 +98,7 @@ def _overlap_f1(found: list[str], gold: list[str]) -> float:
 
 
 class _Words:
-    """Words of any script, where the tokenizer of rouge-score knows Latin letters alone."""
+    """A tokenizer for any script; that of rouge-score only knows Latin letters."""
 
     def tokenize(self, text: str) -> list[str]:
         """Return the folded words of a text."""
@@ -116,7 +122,7 @@ _LETTER = (
 
 
 def letter(answer: str) -> str:
-    """Return the option letter that an answer names, upper-case, or "" where it names none or several."""
+    """Return the option letter that an answer names, upper-case, or "" if it names none or several."""
     for pattern in _LETTER:
         found = {m.upper() for m in pattern.findall(answer)}
         if found:
@@ -130,7 +136,7 @@ def letter_score(answer: str, gold: str) -> float:
 
 
 def truth(answer: str) -> bool | None:
-    """Return the truth value that an answer opens with or states alone, None where there is none or both."""
+    """Return the truth value that an answer opens with or states alone, None if it states none or both."""
     opening = re.match(
         r"\W*(true|yes|correct|supports?|supported|false|no|incorrect|refutes?|refuted)\b", answer, re.I
     )
@@ -154,17 +160,19 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_gold_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Return 1 where every gold item is among the first k."""
+    """Return 1 if every gold item is among the first k."""
     return float(bool(gold) and set(gold) <= set(ranked[:k]))
 
 
 def ndcg_at(ranked: Sequence[str], gold: Collection[str] | Mapping[str, float], k: int) -> float:
     """Return the normalised discounted cumulative gain of the first k, gains linear, discount log2(rank + 1).
 
-    A repeated id counts at its first place only; `gold` may give each id its gain.
+    A repeated id counts at its first place only; `gold` may map each id to its gain.
     """
     gains = dict(gold) if isinstance(gold, Mapping) else dict.fromkeys(gold, 1.0)
-    found = [gains.get(i, 0.0) if i not in ranked[:at] else 0.0 for at, i in enumerate(ranked[:k])]
+    found = []
+    for at, id in enumerate(ranked[:k]):
+        found.append(0.0 if id in ranked[:at] else gains.get(id, 0.0))
     best = _dcg(sorted(gains.values(), reverse=True)[:k])
     return _dcg(found) / best if best > 0 else 0.0
 
@@ -176,25 +184,28 @@ def _dcg(gains: Sequence[float]) -> float:
 def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
     """Return the reciprocal rank of the first gold item."""
     wanted = set(gold)
-    return next((1 / rank for rank, i in enumerate(ranked, 1) if i in wanted), 0.0)
+    for rank, id in enumerate(ranked, 1):
+        if id in wanted:
+            return 1 / rank
+    return 0.0
 
 
 def auc(labels: Values, scores: Values) -> float:
-    """Return the area under the ROC curve, ties counted half; 0.5 where one class is missing."""
+    """Return the area under the ROC curve, ties counted half; 0.5 if one class is missing."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(labels, scores)) if len(np.unique(labels)) == 2 else 0.5
 
 
 def average_precision(labels: Values, scores: Values) -> float:
-    """Return the average precision, tied scores entering together; 0 where nothing is positive."""
+    """Return the average precision, with tied scores as one step; 0 if nothing is positive."""
     from sklearn.metrics import average_precision_score
 
     return float(average_precision_score(labels, scores)) if np.any(labels) else 0.0
 
 
 def citation_precision(cited: Sequence[str], gold: Collection[str]) -> float:
-    """Return the share of citations that are gold, 0 where nothing is cited."""
+    """Return the share of citations that are gold, 0 if nothing is cited."""
     return sum(c in gold for c in cited) / len(cited) if cited else 0.0
 
 
@@ -204,15 +215,18 @@ def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
 
 
 def says(answer: str, golds: Sequence[str]) -> bool:
-    """Return whether an answer holds one of the gold answers as whole words, or draws the truth value that is gold.
+    """Return whether an answer contains a gold answer as whole words, or states the gold truth value.
 
-    Case, accents, punctuation, English articles and the commas of thousands do not count: "3000" stands in
-    "3,000", but "188" not in "1889".
+    Case, accents, punctuation, English articles and the commas of thousands do not count: "3,000" contains
+    "3000", but "1889" does not contain "188".
     """
-    if golds and all(normalise(g) in _TRUTHS for g in golds):
-        return any(truth_score(answer, g) for g in golds)
+    if golds and set(map(normalise, golds)) <= _TRUTHS:
+        return any(truth_score(answer, gold) for gold in golds)
     text = f" {' '.join(_plain(answer))} "
-    return any(gold and f" {' '.join(gold)} " in text for gold in map(_plain, golds))
+    for gold in map(_plain, golds):
+        if gold and f" {' '.join(gold)} " in text:
+            return True
+    return False
 
 
 def _plain(text: str) -> list[str]:

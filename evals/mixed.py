@@ -27,9 +27,9 @@ from ragweave.graphs.search import build
 from ragweave.models.errors import InputError
 
 DEPTH = 5
-"""Items that count: recall@5."""
+"""Number of items that count: recall@5."""
 POOL = 50
-"""Items of a list that plain RRF reads, as many as a search."""
+"""Number of items of each list that plain RRF fuses; a search has as many."""
 ROUTED, HARD = "routed", "routed, hard"
 ORACLE = "oracle"
 UNIFIED, RRF = "unified", "unified, plain RRF"
@@ -37,9 +37,9 @@ MAIN = (ROUTED, HARD, UNIFIED, RRF, ORACLE)
 
 
 class Way(NamedTuple):
-    """What one way of choosing corpora gave for one question.
+    """The result of one way of choosing corpora for one question.
 
-    `right` is whether the gold corpus was among those searched, `ms` of CPU.
+    `right` is whether the search covered the gold corpus; `ms` are milliseconds of CPU time.
     """
 
     first: float
@@ -50,7 +50,7 @@ class Way(NamedTuple):
 
 
 Found = Mapping[str, Sequence[Way]]
-"""What each way gave, for each question in their order."""
+"""The results of each way of choosing, in the order of the questions."""
 
 
 def mean(ways: Sequence[Way]) -> Way:
@@ -63,13 +63,19 @@ def _recalls(ways: Sequence[Way]) -> list[float]:
 
 
 async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "") -> Library:
-    """Index an item list, once for the same rows and what else lies in it, and return the library.
+    """Index an item list once for the same rows and the same other contents, and return the library.
+
+    Args:
+        rows: rows of the item list.
+        work: folder for evaluation libraries.
+        also: digest of what else the library holds, "" for nothing.
 
     Raises:
-        InputError: rows were left out, so that figures over them would be wrong.
+        InputError: the index left rows out, so that figures over them would be wrong.
     """
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    name = "mixed-" + hashlib.sha256("\n".join([*lines, *filter(None, [also])]).encode()).hexdigest()[:10]
+    contents = [*lines, also] if also else lines
+    name = "mixed-" + hashlib.sha256("\n".join(contents).encode()).hexdigest()[:10]
     folder = work / name
     if not (folder / "done").exists():
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,7 +91,7 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "")
 
 
 class MixedBench:
-    """Asks the mixed library."""
+    """Searches the mixed library in several ways."""
 
     def __init__(self, library: Library, context: Context) -> None:
         self.library = library
@@ -97,10 +103,9 @@ class MixedBench:
     async def routed(
         self, question: str, by: Choose | None = None, **knobs: Any
     ) -> tuple[list[str], list[str], float]:
-        """Return the rows found, the corpora searched, and milliseconds of CPU, as the graph does it.
+        """Search as the graph does; return the rows, the searched corpora, and milliseconds of CPU time.
 
-        `by` sets a choice of corpora in the place of the router. Nothing that another way has read of the
-        question is kept.
+        `by` replaces the router. Each call reads the question again, so that no way profits from another.
         """
         search = self._graphs[by]
         began = time.process_time()
@@ -112,22 +117,21 @@ class MixedBench:
         return await self.keys(state.get("candidates", [])), corpora, ms
 
     async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
-        """Return the rows that reciprocal ranks over the lists of all corpora put first, and milliseconds of CPU."""
+        """Fuse the lists of all corpora by reciprocal ranks; return the rows and milliseconds of CPU time."""
         began = time.process_time()
-        found = [
-            hits
-            for c in corpora
-            for x in await self.library.search(c, [question], POOL)
-            for hits in _lists(x)
-        ]
-        ranked = fuse_ranks([(1.0, [(h.id, h.score) for h in hits]) for hits in found])
+        weighted: list[tuple[float, list[tuple[str, float]]]] = []
+        for corpus in corpora:
+            for lists in await self.library.search(corpus, [question], POOL):
+                weighted.append((1.0, _scored(lists.dense)))
+                weighted.append((1.0, _scored(lists.lexical)))
+        ranked = fuse_ranks(weighted)
         return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
 
     async def ways(self, q: MixedQuestion, held: Sequence[Corpus]) -> dict[str, Way]:
-        """Ask one question in every way, one after another."""
+        """Search for one question in every way, one after another."""
 
         def way(found: Sequence[str], corpora: Sequence[str], ms: float) -> Way:
-            first, recall = (recall_at(found, q.gold, k) for k in (1, DEPTH))
+            first, recall = recall_at(found, q.gold, 1), recall_at(found, q.gold, DEPTH)
             return Way(first, recall, len(corpora), float(q.corpus in corpora), ms)
 
         found, corpora, ms = await self.routed(q.text)
@@ -140,46 +144,55 @@ class MixedBench:
         return out
 
     async def keys(self, ids: Sequence[str]) -> list[str]:
-        """Return the ids that the first items have in the list."""
+        """Return the ids of the first items in the item list."""
         items = await self.library.items(ids[:DEPTH])
         return [str(items[i].meta.get("key", "")) for i in ids[:DEPTH] if i in items]
 
 
-def _lists(found: Lists) -> tuple[Sequence[Hit], ...]:
-    return found.dense, found.lexical
+def _scored(hits: Sequence[Hit]) -> list[tuple[str, float]]:
+    return [(hit.id, hit.score) for hit in hits]
 
 
 async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Runner) -> Found:
-    """Ask every question in every way."""
-    held: list[Corpus] = [c for c in CORPORA if (await bench.library.counts()).get(c)]
+    """Search for every question in every way."""
+    counts = await bench.library.counts()
+    held: list[Corpus] = [corpus for corpus in CORPORA if counts.get(corpus)]
 
     async def one(q: MixedQuestion) -> Row:
-        return {name: list(found) for name, found in (await bench.ways(q, held)).items()}
+        ways = await bench.ways(q, held)
+        return {name: list(way) for name, way in ways.items()}
 
     of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
     if asked:
-        # What a process loads once counts for no question.
+        # The first search loads models; this time must not count for a question.
         await bench.ways(asked[0], held)
     rows = await runner.each("questions", {q.id: q for q in asked}, one, of)
-    return {name: [Way(*row[name]) for row in rows] for name in (rows[0] if rows else ())}
+    found: dict[str, list[Way]] = {}
+    for row in rows:
+        for name, figures in row.items():
+            found.setdefault(name, []).append(Way(*figures))
+    return found
 
 
 def rows_of(found: Found) -> list[list[str | float | int]]:
-    """Return a table row per system: figures, and paired differences from the oracle and from unified search."""
+    """Return a row per system: figures, and paired differences from the oracle and unified search."""
     rows: list[list[str | float | int]] = []
     for name, ways in found.items():
         recalls, means = _recalls(ways), mean(ways)
-        both = interval([way.first for way in ways]), interval(recalls)
-        gaps = [
-            paired(_recalls(found[base]), recalls) if name != base else None for base in (ORACLE, UNIFIED)
-        ]
-        shares = [x for i in both for x in (i.mean, f"{i.low:.3f} to {i.high:.3f}")]
-        rows.append([name, *shares, *map(_shown, gaps), means.searched, means.right, round(means.ms)])
+        row: list[str | float | int] = [name]
+        for values in ([way.first for way in ways], recalls):
+            share = interval(values)
+            row += [share.mean, f"{share.low:.3f} to {share.high:.3f}"]
+        for base in (ORACLE, UNIFIED):
+            row.append("-" if name == base else _gap(_recalls(found[base]), recalls))
+        rows.append([*row, means.searched, means.right, round(means.ms)])
     return rows
 
 
-def _shown(gap: Interval | None) -> str:
-    return f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]" if gap else "-"
+def _gap(base: Sequence[float], other: Sequence[float]) -> str:
+    """Return the paired difference with its interval."""
+    gap = paired(base, other)
+    return f"{gap.mean:+.3f} [{gap.low:+.3f}, {gap.high:+.3f}]"
 
 
 COLUMNS = (
@@ -190,11 +203,17 @@ COLUMNS = (
 
 def by_kind(found: Found, asked: Sequence[MixedQuestion]) -> list[list[str | float | int]]:
     """Return recall@5 per system and gold corpus."""
-    kinds = [c for c in CORPORA if any(q.corpus == c for q in asked)]
-    return [
-        [name, *(mean([w for w, q in zip(ways, asked, strict=True) if q.corpus == k]).recall for k in kinds)]
-        for name, ways in found.items()
-    ]
+    rows: list[list[str | float | int]] = []
+    for name, ways in found.items():
+        groups: dict[str, list[Way]] = {corpus: [] for corpus in CORPORA}
+        for way, question in zip(ways, asked, strict=True):
+            groups.setdefault(question.corpus, []).append(way)
+        row: list[str | float | int] = [name]
+        for corpus in CORPORA:
+            if groups[corpus]:
+                row.append(mean(groups[corpus]).recall)
+        rows.append(row)
+    return rows
 
 
 def flat(found: Found, questions: int) -> dict[str, float]:
@@ -209,7 +228,9 @@ def flat(found: Found, questions: int) -> dict[str, float]:
         out |= {f"recall@1_{key(name)}": round(of.first, 4), f"recall@5_{key(name)}": round(of.recall, 4)}
     out["corpora_searched"] = round(means[ROUTED].searched, 4)
     out["right_corpus"] = round(means[ROUTED].right, 4)
-    for name in (n for n in (ROUTED, HARD) if n in found):
+    for name in (ROUTED, HARD):
+        if name not in found:
+            continue
         for base in (ORACLE, UNIFIED):
             gap = paired(_recalls(found[base]), _recalls(found[name]))
             out |= {
@@ -217,4 +238,7 @@ def flat(found: Found, questions: int) -> dict[str, float]:
                 f"{key(name)}_minus_{base}_low": round(gap.low, 4),
                 f"{key(name)}_minus_{base}_high": round(gap.high, 4),
             }
-    return out | {f"ms_{key(name)}": round(means[name].ms, 1) for name in MAIN if name in means}
+    for name in MAIN:
+        if name in means:
+            out[f"ms_{key(name)}"] = round(means[name].ms, 1)
+    return out

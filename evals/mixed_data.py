@@ -69,7 +69,7 @@ def library_rows(data: Path) -> list[Row]:
 
 
 def _recordings(data: Path) -> dict[str, list[tuple[str, str]]]:
-    """Return what is said in each recording: (id of the turn or slide, words), in order."""
+    """Return the speech of each recording in order: (id of the turn or slide, words)."""
     out: dict[str, list[tuple[str, str]]] = {}
     for s in read_jsonl(data / "transcripts_practicalai/segments.jsonl", ["episode", "text"]):
         turns = out.setdefault(str(s["episode"]), [])
@@ -121,14 +121,14 @@ def clip_id(name: str, group: Sequence[tuple[str, str]]) -> str:
 
 
 def questions(data: Path) -> list[MixedQuestion]:
-    """Return the questions: XQuAD (every n-th), HotpotQA, and the first written over pictures, clips and videos."""
+    """Return the questions: every n-th of XQuAD, HotpotQA, and the first over pictures, clips and videos."""
     out = _paragraphs(_first(_xquad(data)))
     out += _documents(read_jsonl(data / "multihop_hotpotqa/queries.jsonl", ["id", "question", "gold"]))
     return out + _written(data, "mixed_queries.jsonl")
 
 
 def fresh(data: Path) -> list[MixedQuestion]:
-    """Return FRESH questions of each kind that `questions` does not ask; those over documents need three or four.
+    """Return FRESH questions of each kind that are not in `questions`; those over documents need 3 or 4.
 
     All of HotpotQA's are asked there, so that these are the authored ones over the same passages.
     """

@@ -1,4 +1,4 @@
-"""Runs without one of the agent's nodes: what stands in its place does as little as the rest of the graph can bear."""
+"""Run the agent without one of its nodes; its replacement does only what the rest of the graph needs."""
 
 from __future__ import annotations
 

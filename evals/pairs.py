@@ -26,7 +26,7 @@ Scorer = Callable[[str, Sequence[Passage]], Awaitable[Scores]]
 
 
 def read_pairs(path: Path) -> list[LabelledQuestion]:
-    """Read pairs and group them by question: `question, passage, label`; optional `qid, title`; or PopQA's own rows.
+    """Read rows of `question, passage, label`, optionally `qid, title`, or of PopQA; group them by question.
 
     Raises:
         InputError: a row is no pair, a label is neither 0/1 nor -1/1, or only one label occurs.
@@ -146,7 +146,7 @@ async def measure(
 ) -> ScoredPairs:
     """Score every pair, the candidates of a question together.
 
-    `of` is what the scores depend on beside the pairs: the evaluator.
+    `of` is what the scores depend on in addition to the pairs: the evaluator.
     """
     score = make(groups)
     # The first call loads weights; it is made once before the clock starts.

@@ -1,4 +1,4 @@
-"""Errors planted into right sentences by rule: what a check must not let pass."""
+"""Plant errors into right sentences by rule, for the check to catch."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class CheckedSentence:
     """A sentence of an answer with its evidence.
 
     Attributes:
-        id: of the sentence that it is, or that it was made of.
-        kind: `right`, or the kind of error that was planted.
-        question: what it answers.
-        named: what it says that it rests on.
-        known: all that its writer was shown.
-        home: files that state it.
+        id: id of the right sentence, also after an error was planted into it.
+        kind: `right`, or the kind of the planted error.
+        question: the question that it answers.
+        named: the passages that it cites.
+        known: all passages that its writer saw.
+        home: the files that state it.
     """
 
     id: str
@@ -37,6 +37,9 @@ class CheckedSentence:
     home: tuple[str, ...] = ()
 
 
+Maker = Callable[[CheckedSentence], CheckedSentence | None]
+"""Plants one kind of error, or returns None if the sentence does not allow it."""
+
 _MONTHS = [month.title() for month in ENGLISH[:12]]
 _DAYS = [day.title() for day in ENGLISH[12:]]
 _DATE = re.compile(rf"\b(?:{'|'.join([*_MONTHS, *_DAYS])})\b|\b(?:1\d|20)\d\d\b")
@@ -45,121 +48,167 @@ _VERB = re.compile(r"\b(is|are|was|were|has|had|can|may|will|did|does|must|shoul
 
 
 def planted(
-    right: Sequence[CheckedSentence],
-    most: int,
-    kinds: Mapping[str, Callable[[CheckedSentence], CheckedSentence | None]] | None = None,
+    right: Sequence[CheckedSentence], most: int, kinds: Mapping[str, Maker] | None = None
 ) -> list[CheckedSentence]:
-    """Return `most` wrong sentences, the kinds in turn, each made of another right one in the order of its digest."""
-    pools = {kind: _made(kind, make, right) for kind, make in (kinds or KINDS).items()}
+    """Return up to `most` wrong sentences, each made from another right one.
+
+    The kinds take turns. Within a kind the sentences come in the order of their digests.
+    """
+    pools = [_made(kind, make, right) for kind, make in (kinds or KINDS).items()]
+    used: set[str] = set()
     out: list[CheckedSentence] = []
-    while len(out) < most and any(pools.values()):
-        for pool in pools.values():
-            if (found := next((s for s in pool if s.id not in {o.id for o in out}), None)) is not None:
+    while len(out) < most and any(pools):
+        for pool in pools:
+            found = _first_unused(pool, used)
+            if found is not None:
                 out.append(found)
-            pool[:] = [s for s in pool if s.id not in {o.id for o in out}]
+                used.add(found.id)
+            pool[:] = [s for s in pool if s.id not in used]
     return out[:most]
 
 
+def _first_unused(pool: Sequence[CheckedSentence], used: set[str]) -> CheckedSentence | None:
+    for s in pool:
+        if s.id not in used:
+            return s
+    return None
+
+
 def digest(*parts: str) -> str:
-    """Return what a fixed order is drawn by."""
+    """Return a key that puts sentences in a fixed order."""
     return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
 
-def _made(
-    kind: str, make: Callable[[CheckedSentence], CheckedSentence | None], right: Iterable[CheckedSentence]
-) -> list[CheckedSentence]:
-    order = sorted(right, key=lambda s: digest(kind, s.id))
-    made = ((s, make(s)) for s in order)
-    return [
-        replace(m, kind=kind)
-        for s, m in made
-        if m is not None and (m.text != s.text or m.named != s.named or m.known != s.known)
-    ]
+def _made(kind: str, make: Maker, right: Iterable[CheckedSentence]) -> list[CheckedSentence]:
+    """Return the wrong sentences of one kind, without those that the error left unchanged."""
+    out = []
+    for s in sorted(right, key=lambda s: digest(kind, s.id)):
+        made = make(s)
+        if made is None:
+            continue
+        if (made.text, made.named, made.known) != (s.text, s.named, s.known):
+            out.append(replace(made, kind=kind))
+    return out
 
 
 def pick(s: CheckedSentence, many: Iterable[str]) -> str:
-    """Return one of many, always the same for a sentence; "" of none."""
+    """Return one of many texts, always the same for a sentence; "" if there are none."""
     found = list(dict.fromkeys(many))
     return found[zlib.crc32(s.id.encode()) % len(found)] if found else ""
 
 
-def _put(s: CheckedSentence, m: re.Match[str], other: str) -> CheckedSentence | None:
-    return replace(s, text=s.text[: m.start()] + other + s.text[m.end() :]) if other else None
+def replaced(s: CheckedSentence, m: re.Match[str], other: str) -> CheckedSentence:
+    """Replace the matched part of the text of a sentence."""
+    return replace(s, text=s.text[: m.start()] + other + s.text[m.end() :])
 
 
 def _count(s: CheckedSentence) -> re.Match[str] | None:
-    return next((m for m in _COUNT.finditer(s.text) if not _DATE.fullmatch(m.group())), None)
+    """Return the first number of a sentence that is no year."""
+    for m in _COUNT.finditer(s.text):
+        if not _DATE.fullmatch(m.group()):
+            return m
+    return None
 
 
 def number(s: CheckedSentence) -> CheckedSentence | None:
     """Change a number that is no year."""
-    if (m := _count(s)) is None:
+    m = _count(s)
+    if m is None:
         return None
     whole = re.match(r"\d+", m.group())
     assert whole is not None
     more = str(int(whole.group()) + 2 + zlib.crc32(s.id.encode()) % 7)
-    return _put(s, m, more + m.group()[whole.end() :])
+    return replaced(s, m, more + m.group()[whole.end() :])
 
 
 def date(s: CheckedSentence) -> CheckedSentence | None:
-    """Change a month, a weekday or a year, for one that stands in the shown passages where there is one."""
-    m = next(_DATE.finditer(s.text), None)
+    """Change a month, a weekday or a year, preferably to one in the passages that the writer saw."""
+    m = _DATE.search(s.text)
     if m is None:
         return None
-    sort = next((names for names in (_MONTHS, _DAYS) if m.group() in names), [])
-    held = [f.group() for p in s.known for f in _DATE.finditer(p["text"])]
-    like = [d for d in held if d not in s.text and (d in sort if sort else d.isdigit())]
+    names: list[str] = []
+    for group in (_MONTHS, _DAYS):
+        if m.group() in group:
+            names = group
+    alike = []
+    for passage in s.known:
+        for found in _DATE.findall(passage["text"]):
+            same_kind = found in names if names else found.isdigit()
+            if same_kind and found not in s.text:
+                alike.append(found)
     by = 1 + zlib.crc32(s.id.encode()) % 4
-    other = sort[(sort.index(m.group()) + by) % len(sort)] if sort else str(int(m.group()) + by)
-    return _put(s, m, pick(s, like) or other)
+    if names:
+        later = names[(names.index(m.group()) + by) % len(names)]
+    else:
+        later = str(int(m.group()) + by)
+    return replaced(s, m, pick(s, alike) or later)
 
 
 def name(s: CheckedSentence) -> CheckedSentence | None:
-    """Put another name of the passages that it names in the place of one."""
-    have = [n for n in text.names(s.text) if n in s.text and (" " in n or not s.text.startswith(n))]
+    """Replace a name by another name of the cited passages."""
+    mine = ""
+    for found in text.names(s.text):
+        if found in s.text and (" " in found or not s.text.startswith(found)):
+            mine = found
+    others = _other_names(s)
+    if not mine or not others:
+        return None
+    return replace(s, text=s.text.replace(mine, pick(s, others)))
+
+
+def _other_names(s: CheckedSentence) -> list[str]:
+    """Return names of the cited passages without a word of the sentence, preferably of several words."""
     terms = set(text.terms(s.text))
-    held = [
-        n for p in s.named for n in text.names(p["text"]) if not set(text.terms(n)) & terms and len(n) > 3
-    ]
-    held = [n for n in held if n not in _MONTHS and " " in n] or held
-    return replace(s, text=s.text.replace(have[-1], pick(s, held))) if have and held else None
+    others = []
+    for passage in s.named:
+        for found in text.names(passage["text"]):
+            if len(found) > 3 and not set(text.terms(found)) & terms:
+                others.append(found)
+    return [found for found in others if " " in found and found not in _MONTHS] or others
 
 
 def negation(s: CheckedSentence) -> CheckedSentence | None:
-    """Deny what is said, in English."""
+    """Negate the sentence, in English."""
     m = _VERB.search(s.text)
     if m is None or re.search(r"\b(?:not|no|never|der|die|le|la|les|el|und|est)\b", s.text):
         return None
-    return replace(s, text=f"{s.text[: m.end()]} not{s.text[m.end() :]}")
+    return replaced(s, m, f"{m.group()} not")
 
 
 def row(s: CheckedSentence) -> CheckedSentence | None:
-    """Give the value that the same passage, another row of its table say, gives to something else."""
+    """Replace a number by another one of the cited passages, say of another row of a table."""
     return _exchanged(s, s.named)
 
 
 def elsewhere(s: CheckedSentence) -> CheckedSentence | None:
-    """Give a value of a passage beside the one that it names."""
+    """Replace a number by one of a passage that is not cited."""
     named = {p["id"] for p in s.named}
     return _exchanged(s, [p for p in s.known if p["id"] not in named])
 
 
 def _exchanged(s: CheckedSentence, passages: Iterable[Strip]) -> CheckedSentence | None:
-    if (m := _count(s)) is None:
+    """Replace a number by one of the same length from the passages."""
+    m = _count(s)
+    if m is None:
         return None
-    others = [o.group() for p in passages for o in _COUNT.finditer(p["text"]) if o.group() not in s.text]
-    alike = [o for o in others if len(o) == len(m.group()) and not _DATE.fullmatch(o)]
-    return _put(s, m, pick(s, alike))
+    alike = []
+    for passage in passages:
+        for found in _COUNT.findall(passage["text"]):
+            if len(found) == len(m.group()) and found not in s.text and not _DATE.fullmatch(found):
+                alike.append(found)
+    other = pick(s, alike)
+    return replaced(s, m, other) if other else None
 
 
 def citation(s: CheckedSentence) -> CheckedSentence | None:
-    """Cite a passage that does not state it; the one that does was shown as well."""
+    """Cite a passage that does not state the sentence instead of the one that does."""
     others = [p for p in s.known if p["locator"].get("file") not in s.home]
-    at = zlib.crc32(s.id.encode()) % len(others) if others else 0
-    return replace(s, named=(others[at],)) if others else None
+    if not others:
+        return None
+    return replace(s, named=(others[zlib.crc32(s.id.encode()) % len(others)],))
 
 
-KINDS: dict[str, Callable[[CheckedSentence], CheckedSentence | None]] = {
+KINDS: dict[str, Maker] = {
     "number": number,
     "date": date,
     "name": name,
@@ -168,4 +217,4 @@ KINDS: dict[str, Callable[[CheckedSentence], CheckedSentence | None]] = {
     "elsewhere": elsewhere,
     "citation": citation,
 }
-"""Kinds of error, and what plants each."""
+"""What plants each kind of error."""

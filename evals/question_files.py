@@ -96,7 +96,7 @@ def _longer_videos(name: str, given: object, path: Path) -> Iterator[Row]:
 
 
 def choice(row: Any, key: str, kind: str, path: Path, n: int) -> Row:
-    """Return a multiple choice as a row of our own form; its id stands under `key`, and it is row n of the file.
+    """Return row n of a file, a multiple choice with its id under `key`, in our own form.
 
     Raises:
         InputError: it lacks an id, a question or options, or its answer is the letter of none of them.

@@ -33,7 +33,7 @@ POOL = 50
 
 @dataclass(frozen=True)
 class Query:
-    """A question and the ids of the passages that answer it; `gains` has their grades, where they are graded."""
+    """A question and the ids of the passages that answer it; `gains` has their grades, if they have any."""
 
     text: str
     gold: tuple[str, ...]
@@ -84,10 +84,10 @@ def read_passages(path: Path) -> list[dict[str, str]]:
 
 
 def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
-    """Read queries: `id` (or `_id`), `question` (or `query`, `text`), and `gold` ids unless a qrels file names them.
+    """Read queries with `id` (or `_id`), `question` (or `query`, `text`), and `gold` ids.
 
-    A qrels file has query id, passage id and grade in columns (above 0 is relevant); a heading line is passed
-    over.
+    A qrels file replaces the `gold` ids. Its columns are query id, passage id and grade (above 0 is
+    relevant); a heading is skipped.
 
     Raises:
         InputError: a query has no question, or no query has a relevant passage.
@@ -130,7 +130,7 @@ async def ranking(library: Library, query: str, method: Method) -> list[str]:
 
 
 async def by_graph(prepared: PreparedLibrary, query: str, method: Method, hops: int) -> list[str]:
-    """Return item ids, best first, as the graph keeps them: `fusion` rewrites always, `agent` is the whole run."""
+    """Return the item ids of a run of the graph, best first: search with rewrites, or the whole agent."""
     from ragweave.graphs.agent import graph as agent
     from ragweave.graphs.search import graph as search
 
@@ -159,7 +159,7 @@ async def measure(
     """Run one ranking over the queries.
 
     Without a runner the queries are asked one after another, so that times mean something; `of` is what the
-    rankings depend on beside library and queries: the method.
+    rankings depend on in addition to library and queries: the method.
     """
 
     async def one(query: Query) -> Row:

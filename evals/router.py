@@ -1,4 +1,4 @@
-"""Measure routers: the small head, a language model, and the ensemble of both (UniversalRAG, sections 3.2 and 4)."""
+"""Measure routers: the small head, a language model, and their ensemble (UniversalRAG, 3.2 and 4)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def by_classifier(predict: Callable[[str], dict[str, float]]) -> Answer:
 
 
 def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD) -> Answer:
-    """Return a language model as a router; a reply that is no label falls back to the small head, never to chance."""
+    """Return a language model as a router; the small head replaces a reply without a label."""
 
     async def one(question: str) -> RouterDecision:
         started = time.perf_counter()
@@ -87,7 +87,7 @@ async def decide(
 ) -> list[RouterDecision]:
     """Route every question.
 
-    `of` is what the decisions depend on beside the questions: the router.
+    `of` is what the decisions depend on in addition to the questions: the router.
     """
 
     async def one(question: str) -> Row:
@@ -154,7 +154,7 @@ def measure(rows: Sequence[RoutedQuestion], decisions: Sequence[RouterDecision])
 
 
 def chat_classifier(labels: Sequence[str]) -> Classify:
-    """Return a classifier by the configured chat model with the few-shot prompt of the graph, asking for one label.
+    """Return a classifier that asks the chat model for one label, with the few-shot prompt of the graph.
 
     Raises:
         InputError: no chat model is set.

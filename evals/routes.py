@@ -27,7 +27,7 @@ def every(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
 
 
 def head_alone(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
-    """Return the best corpus of the shipped head, or its best two where it is not sure."""
+    """Return the best corpus of the shipped head, or its best two if it is not sure."""
     run.by = "local"
     found = best(router.predict(state["query"]), held, run.context, none_allowed=False)
     return Routed(*found, "so the question reads")

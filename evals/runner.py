@@ -1,4 +1,4 @@
-"""The runner of every evaluation: units beside each other, each once; a run that was killed goes on where it was."""
+"""Run the units of an evaluation concurrently, each once; a killed run continues from its finished units."""
 
 from __future__ import annotations
 
@@ -13,51 +13,52 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Row = dict[str, Any]
-"""What became of one unit, JSON-serialisable."""
+"""The result of one unit, JSON-serialisable."""
 ROOMS = ("corpora", "evals", "graphs", "components", "models", "nodes", "prompts")
-"""What an evaluation runs."""
-Tell = Callable[[str, int, int], None]
-"""Is told the name of a part, how many of its units are done, and of how many."""
+"""Folders whose code an evaluation runs."""
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a part, the number of finished units, and the number of all units."""
 
 
 @lru_cache(maxsize=1)
 def code() -> str:
-    """Return the digest of the program: sources, prompts and heads."""
+    """Return a digest of the program: sources, prompts and heads."""
     root, digest = Path(__file__).resolve().parents[1], hashlib.sha256()
-    rooms = (p for room in ROOMS for p in sorted((root / room).rglob("*")))
-    for path in rooms:
-        if path.suffix in {".py", ".md", ".json", ".npz", ".txt"} and path.is_file():
-            digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*")):
+            if path.suffix in {".py", ".md", ".json", ".npz", ".txt"} and path.is_file():
+                digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def settings() -> str:
-    """Return the digest of what the environment sets."""
-    given = sorted(
-        (k, v) for k, v in os.environ.items() if k.startswith("RAGWEAVE_") and k != "RAGWEAVE_HOME"
-    )
-    return hashlib.sha256(json.dumps(given).encode()).hexdigest()[:16]
+    """Return a digest of the settings in the environment."""
+    found = []
+    for name, value in sorted(os.environ.items()):
+        if name.startswith("RAGWEAVE_") and name != "RAGWEAVE_HOME":
+            found.append((name, value))
+    return hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]
 
 
 class Runner:
-    """Runs the parts of one command: of each part some units, at most `width` at the same time.
+    """Runs the parts of one command: the units of each part, at most `width` at the same time.
 
-    Finished units are written down in `folder`; without one nothing outlives the process. `tell` is told
+    Finished units are recorded in `folder`; without one nothing outlives the process. `progress` is called
     after each unit.
     """
 
     def __init__(
-        self, folder: Path | None = None, width: int = 1, tell: Tell = lambda name, done, total: None
+        self, folder: Path | None = None, width: int = 1, progress: Progress = lambda name, done, total: None
     ) -> None:
-        self._folder, self._width, self._tell = folder, width, tell
+        self._folder, self._width, self._progress = folder, width, progress
         self._ledgers: list[Ledger] = []
 
     async def each(
         self, name: str, units: Mapping[str, T], do: Callable[[T], Awaitable[Row]], of: Mapping[str, Any]
     ) -> list[Row]:
-        """Return the row of each unit, in their order.
+        """Return the row of each unit, in the order of the units.
 
-        `of` is everything that the rows depend on: a part is the same where this and the ids are.
+        `of` is everything that the rows depend on: two parts are the same if this and the ids are equal.
         """
         ledger = Ledger(self._folder, {"of": of, "ids": list(units), "code": code(), "settings": settings()})
         self._ledgers.append(ledger)
@@ -69,7 +70,7 @@ class Runner:
                 if id not in ledger.done:
                     ledger.add(id, await do(unit))
                 count += 1
-                self._tell(name, count, len(units))
+                self._progress(name, count, len(units))
 
         workers = [asyncio.ensure_future(work()) for _ in range(self._width)]
         try:
@@ -80,16 +81,16 @@ class Runner:
         return [ledger.done[id] for id in units]
 
     def close(self) -> None:
-        """Forget what was written down: the command has come to its end, and the next one measures anew."""
+        """Delete the records at the end of a command, so that the next one measures again."""
         for ledger in self._ledgers:
             ledger.forget()
 
 
 class Ledger:
-    """The finished units of one part of a run, a JSON line each.
+    """The finished units of one part of a run, one JSON line for each.
 
-    `done` has the row by id, as earlier runs of the same (`of`) and this one left them; without a folder it
-    is kept in memory.
+    `done` has the rows by id, of this run and of earlier runs of the same part. Without a folder it is only
+    in memory.
     """
 
     def __init__(self, folder: Path | None, of: Mapping[str, Any]) -> None:
@@ -102,16 +103,15 @@ class Ledger:
                     row = json.loads(line)
                     self.done[row["id"]] = row["row"]
                 except (ValueError, LookupError, TypeError):
-                    # The line that was being written when the run was killed.
+                    # A kill interrupted the writing of this line.
                     continue
 
     def add(self, id: str, row: Row) -> None:
-        """Note a finished unit."""
+        """Record a finished unit."""
         self.done[id] = row
         if self.path:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Each line begins with its own line break, so that a torn line before it costs nothing but
-            # itself.
+            # Each line begins with its own line break, so that a torn line before it does not spoil it.
             with self.path.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps({"id": id, "row": row}, ensure_ascii=True))
 

@@ -1,10 +1,10 @@
 """Question sets: a library of documents, and questions about it.
 
     python -m ragweave.evals.sets pack FOLDER        write benchmarks/sets/NAME.zip and NAME.jsonl
-    python -m ragweave.evals.sets unpack NAME TO     write the set NAME into the folder TO, to be read or edited
+    python -m ragweave.evals.sets unpack NAME TO     write the set NAME into the folder TO, to read or edit it
 
-A set is a folder with `library/` and `questions.jsonl`. The repository keeps each as two files: the library in a
-zip, the questions as text.
+A set is a folder with `library/` and `questions.jsonl`. The repository has two files for each set: the
+library in a zip, and the questions as text.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def folder_of(given: str | Path, kept: Path = KEPT, cache: Path = CACHE) -> Path
 
 
 def _unpack(library: Path, questions: Path, folder: Path) -> None:
-    """Unpack beside the folder first, so that two processes never see half a set."""
+    """Unpack into a temporary folder first, so that two processes never see half a set."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
         part = Path(made) / folder.name

@@ -40,7 +40,7 @@ class SynthesisJob:
 
     @property
     def journal(self) -> Path:
-        """Folder in which every finished question is recorded at once, a file per choice of models and settings."""
+        """Folder that records finished questions, one file for each choice of models and settings."""
         return self.out.with_name(f"{self.out.name}.journal")
 
     @property
@@ -76,7 +76,7 @@ class SynthesisReport(TypedDict):
 
 
 async def synthesize(
-    job: SynthesisJob, told: Callable[[int, int], None] = lambda done, of: None
+    job: SynthesisJob, progress: Callable[[int, int], None] = lambda done, of: None
 ) -> SynthesisReport:
     """Walk every question that the journal does not hold yet, write the conversations, and return the report.
 
@@ -116,7 +116,7 @@ async def synthesize(
                 except RagweaveError as error:
                     failed[error.what] += 1
             ended += 1
-            told(ended, len(open_tasks))
+            progress(ended, len(open_tasks))
 
     open_tasks = [t for t in tasks if t.id not in done]
     await asyncio.gather(*(one(t) for t in open_tasks))

@@ -1,4 +1,4 @@
-"""Conversations that teach a model to iterate: one question walked by a teacher model (Auto-RAG, Algorithm 1)."""
+"""Let a teacher model solve a question in rounds, to train a model to iterate (Auto-RAG, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ragweave.models.text import clip, words
 from ragweave.prompts import load
 
 _VERDICTS = {" yes ", " no "}
-"""Answers that no document is useful for holding."""
+"""Answers that do not make a document useful."""
 SAME = 0.8
 """Token F1 with a gold answer from which a final answer counts as the same."""
 _WHOLE = 1_000_000
-"""Tokens of a conversation that is not cut here; what is too long to train on is left out there."""
+"""Token limit of a conversation: practically none, because training leaves out those that are too long."""
 PROMPTS = "ragweave.evals.prompts"
 NODE = "synthesize"
 
 Outcome = str
-"""`kept`, or why a walk was dropped."""
+"""`kept`, or the reason for dropping a walk."""
 KEPT: Outcome = "kept"
 WRONG: Outcome = "the final answer differs from the gold answer"
 ENDLESS: Outcome = "still asking after the last round"
@@ -54,10 +54,11 @@ class Task:
 
 @dataclass(frozen=True)
 class SynthesisSettings:
-    """How questions are walked.
+    """Limits of a walk.
 
-    Most rounds of retrieval (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the paper), documents
-    per round, and queries that are written for each round, of which the first useful one is kept.
+    `rounds` is the maximum of retrieval rounds (T: 10 for 2WikiMultihopQA and 5 for Natural Questions in the
+    paper), `passages` the number of documents per round, and `candidates` the number of queries that the
+    rewriter proposes for a round; the first useful one counts.
     """
 
     rounds: int = 5
@@ -67,10 +68,10 @@ class SynthesisSettings:
 
 @dataclass(frozen=True)
 class SynthesisWalk:
-    """What became of one question.
+    """The result for one question.
 
-    `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one was
-    kept; the messages are empty unless the outcome is `kept`.
+    `missed` counts the rounds in which no candidate query found a (sub-)answer, so that the first one counts.
+    The messages are empty unless the outcome is `kept`.
     """
 
     outcome: Outcome
@@ -95,18 +96,23 @@ def read_task(row: Mapping[str, Any]) -> Task:
             "give each line `id`, `question` and `answers` (or `answer`)",
         )
     supporting = [fact[0] for fact in row.get("supporting_facts") or [] if isinstance(fact, list) and fact]
-    parts = [
-        *(part for key in ("sub_answers", "links", "gold") for part in listed(row.get(key))),
+    parts: dict[str, None] = {}
+    for part in [
+        *listed(row.get("sub_answers")),
+        *listed(row.get("links")),
+        *listed(row.get("gold")),
         *supporting,
-    ]
-    bare = (re.sub(r"\s*\([^)]*\)$", "", str(p)).strip() for p in parts)
-    return Task(name, question, golds, tuple(dict.fromkeys(p for p in bare if p)))
+    ]:
+        bare = re.sub(r"\s*\([^)]*\)$", "", str(part)).strip()
+        if bare:
+            parts[bare] = None
+    return Task(name, question, golds, tuple(parts))
 
 
 async def walk(
     task: Task, library: Library, teacher: Chat, rewriter: Chat, settings: SynthesisSettings, meter: Meter
 ) -> SynthesisWalk:
-    """Let the teacher reason and search until it needs nothing more, and keep the walk if its answer is right.
+    """Let the teacher reason and search until it needs nothing more; keep the walk if its answer is right.
 
     Raises:
         ModelError: as the models do.
@@ -136,21 +142,23 @@ async def walk(
 
 
 def same(answer: str, golds: Sequence[str]) -> bool:
-    """Tell whether a final answer is a gold answer: equal after normalisation, or nearly so in its tokens."""
+    """Return whether a final answer equals a gold answer after normalisation, or nearly so by its tokens."""
     return bool(exact_match(answer, golds)) or token_f1(answer, golds) >= SAME
 
 
 def bears(text: str, task: Task) -> bool:
-    """Tell whether a document holds a gold answer or a part of the way to it that the question does not name itself."""
+    """Return whether a document holds a gold answer, or a part of the way that the question does not name."""
     have, said = _flat(text), _flat(task.question)
-    wanted = {_flat(part) for part in (*task.answers, *task.parts)} - _VERDICTS
-    return any(w.strip() and w in have and w not in said for w in wanted)
+    for part in set(map(_flat, (*task.answers, *task.parts))) - _VERDICTS:
+        if part.strip() and part in have and part not in said:
+            return True
+    return False
 
 
 def conversation(
     question: str, past: Sequence[Round], said: Sequence[str], answer: str
 ) -> list[dict[str, str]]:
-    """Return a walk in chat format: what `reason` shows where `method.form` is `auto-rag`, and the last turn."""
+    """Return a walk in chat format: the messages of `reason` in the form `auto-rag`, and the last turn."""
     rounds = [replace(r, learnt=thought) for r, thought in zip(past, said[:-1], strict=True)]
     last = ("assistant", turn_of(said[-1], answer=answer, published=True))
     said_so_far = talk(question, rounds, _WHOLE, sentences=0, published=True)
@@ -158,7 +166,7 @@ def conversation(
 
 
 def history(past: Sequence[Round], said: Sequence[str]) -> str:
-    """Return what was thought, asked and found, as text for the teacher."""
+    """Return the reasoning, queries and documents so far, as text for the teacher."""
     lines = []
     for n, r in enumerate(past):
         lines += [f"Reasoning: {said[n]}" if n < len(said) else "", f"Query: {r.query}", documents_message(r)]
@@ -190,7 +198,7 @@ async def _queries(
 async def _first_useful(
     task: Task, queries: Sequence[str], library: Library, passages: int, seen: set[str]
 ) -> tuple[Round, bool]:
-    """Return the round of the first query whose documents hold a (sub-)answer, else that of the first query."""
+    """Search until a query finds a (sub-)answer; return that round, or the round of the first query."""
     first: tuple[str, list[tuple[str, str, str]]] | None = None
     for query in queries:
         ids = [i for i in await ranking(library, query, "rerank") if i not in seen][:passages]

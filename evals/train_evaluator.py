@@ -1,4 +1,4 @@
-"""Fit the scale of the small relevance evaluator: `ragweave train evaluator --data DIR`, from HotpotQA pairs alone."""
+"""Fit the scale of the small relevance evaluator to HotpotQA: `ragweave train evaluator --data DIR`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from ragweave.models.settings import model_settings
 
 def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]]) -> RelevanceHead:
     """Fit the scale: `seen` are the questions as given and without titles, with their features."""
-    # The second hop is left out: it is fetched and graded by a query of its own, and cannot be told by this
-    # question.
+    # The second hop is left out: it has a query of its own, and this question alone cannot recognise it.
     given = weights()
     whole = [
         (a, evidence(look, given), np.arange(len(a.labels)) != a.second)
@@ -42,7 +41,7 @@ def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]]) -> Relevanc
 
 
 def logistic(x: Matrix, labels: Labels) -> tuple[float, float]:
-    """Return slope and offset of P(relevant) = sigmoid(slope * (x - offset)), by Newton's method (Platt scaling)."""
+    """Fit slope and offset of P(relevant) = sigmoid(slope * (x - offset)) by Newton's method (Platt)."""
     design = np.column_stack([x, np.ones_like(x)])
     beta = np.zeros(2)
     for _ in range(50):
@@ -60,7 +59,7 @@ def examples(
 
 
 def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
-    """Write the scale for the encoder that is set, and its provenance; those for encoders of another kind stay.
+    """Write the scale for the set encoder, with its provenance; those for other encoders stay.
 
     The training file is named by its hash.
     """

@@ -1,4 +1,4 @@
-"""Teach a chat model to iterate: supervised fine-tuning with TRL and PEFT on what `ragweave synthesize` wrote.
+"""Fine-tune a chat model to iterate, with TRL and PEFT on the output of `ragweave synthesize`.
 
 The loss counts the assistant's turns alone (Auto-RAG, section 3.4): documents are to be read, not learnt.
 Which tokens are the assistant's is read off the rendered conversation, so that any chat template will do.

@@ -41,11 +41,11 @@ from ragweave.models.text import words
 logger = logging.getLogger(__name__)
 
 RIDGE = 0.1
-"""What the diagonal of the kernel grows by."""
+"""Addition to the diagonal of the kernel."""
 PARTS, PATTERN_PARTS = 5, 4
 """Parts of the public questions and of the patterns that are held out in turn for the gate."""
 TEMPLATES_SHARE = 0.3
-"""Weight of the held-out templates for the gate, beside 1 for known and 1 for unknown data sets."""
+"""Weight of the held-out templates for the gate; known and unknown data sets weigh 1 each."""
 LEAST_ROWS = 60
 """Distinct public questions below which folds mean nothing."""
 
@@ -135,7 +135,7 @@ class _Machine:
         return kernel(self._corpus.likeness["joint"][np.ix_(asked, self.rows)]) @ self.weights
 
     def held_out(self, places: Rows) -> Array:
-        """Return the margins of some of its own rows as if it had been fitted without them, in closed form."""
+        """Return the margins of some of its own rows, as fitted without them, in closed form."""
         part = self._inverse[np.ix_(places, places)]
         return np.asarray(self._wanted[places] - np.linalg.solve(part, self.weights[places]))
 
@@ -163,7 +163,7 @@ def fit(corpus: Corpus, rows: Rows | None = None) -> RouterHead:
 
 
 def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.float64]:
-    """Fit the gate where questions are likeliest: of known data sets, of unknown ones, and of held-out templates."""
+    """Fit the gate to questions of known data sets, of unknown ones, and of held-out templates."""
     public, written = known.rows, carries.rows
     part, pattern = corpus.groups[public] % PARTS, corpus.groups[written] % PATTERN_PARTS
     _, source = np.unique(corpus.sources[public], return_inverse=True)
@@ -231,7 +231,7 @@ def likeliest_gate(features: Array, either: Array, weight: Array) -> NDArray[np.
 
 
 def save(head: RouterHead, path: Path) -> None:
-    """Write a head as a compressed npz without pickled objects, vectors in eight bits and weights in sixteen."""
+    """Write a head as a compressed npz without pickled objects: 8-bit vectors and 16-bit weights."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scale = 127 / max(1e-6, float(np.abs(head.vectors).max()))
     arrays: dict[str, Any] = {
@@ -302,7 +302,7 @@ async def cross_validate(
 
 
 def leave_one_source_out(corpus: Corpus, progress: Progress = logger.info) -> dict[str, tuple[float, float]]:
-    """Return accuracy and calibration error on each source by a head that saw no row of it, and over all of them."""
+    """Return accuracy and calibration error by source, for heads that saw no row of it, and over all."""
     out, right, sure = dict[str, tuple[float, float]](), np.zeros(corpus.public), np.zeros(corpus.public)
     for source in np.unique(corpus.sources[: corpus.public]).tolist():
         own = np.flatnonzero(corpus.sources[: corpus.public] == source)

@@ -1,8 +1,7 @@
 """Train routers and evaluators with transformers, over an encoder (DistilBERT, MiniLM) or T5.
 
 The recipes are the papers' (UniversalRAG, appendix on router training; CRAG, section 4.2 and the released
-scripts). The best epoch by held-out rows is kept. What is written can be opened with
-`ragweave.models.checkpoint`.
+scripts). The best epoch by held-out rows is kept. `ragweave.models.checkpoint` opens the result.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe(Plan):
-    """How a classifier or regressor is trained; its best epoch is chosen by the held-out rows.
+    """The settings of the training of a classifier or regressor; the held-out rows choose its best epoch.
 
-    `freeze_embeddings` leaves the vectors of the words as they are: they are half of the weights of a small
-    encoder, and on processors up to half of the time of a step.
+    `freeze_embeddings` does not train the word vectors: they are half of the weights of a small encoder, and
+    on CPUs up to half of the time of a step.
     """
 
     form: Form
@@ -108,7 +107,7 @@ def train_evaluator(
 
 
 def router_prompt(labels: Sequence[str]) -> str:
-    """Return the input of a router that generates: the few-shot prompt of the graph, with a slot for the question."""
+    """Return the few-shot prompt of the graph, with a slot for the question."""
     return "\n\n".join(text for _, text in messages("{question}", labels))
 
 
@@ -148,7 +147,7 @@ def _train(
         trainer = _trainer(transformers, reader, train_rows, labels, recipe, args, measured)
         place.watch(trainer, recipe.epochs, progress)
         place.train(trainer)
-        # Figures are of the weights as they are read later: without the 16 bits that training may compute in.
+        # Measure the weights as they are read later, without the 16-bit arithmetic of the training.
         trainer.accelerator.unwrap_model(reader.model, keep_fp32_wrapper=False)
         figures = {
             "epoch": float(round(trainer.state.best_global_step / trainer.state.max_steps * recipe.epochs)),
@@ -181,7 +180,7 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
         options = {"num_labels": 1, "problem_type": "regression"}
     head = "AutoModelForSeq2SeqLM" if generates else "AutoModelForSequenceClassification"
     model, tokenizer = load_model(folder, head, fresh_head=not generates, **options)
-    # Where a model was loaded from is this machine's affair and stays out of the files that are written.
+    # The path of the base model is private to this machine, so it stays out of the written files.
     model.config._name_or_path = tokenizer.name_or_path = folder.name
     if recipe.freeze_embeddings:
         model.get_input_embeddings().weight.requires_grad_(False)
@@ -206,12 +205,12 @@ def _trainer(
 ) -> Any:
     class Measured(transformers.Trainer):  # type: ignore[misc]
         def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-            """Measure the held-out rows as they are read later; epochs rank by accuracy, then by loss."""
+            """Measure the held-out rows; rank epochs by accuracy, then by loss."""
             found = measured()
             found["rank"] = found.get("accuracy_micro", 0.0) - 1e-6 * found["loss"]
-            told = {f"eval_{name}": value for name, value in found.items()}
-            self.log(told)
-            return told
+            logged = {f"eval_{name}": value for name, value in found.items()}
+            self.log(logged)
+            return logged
 
     def collate(batch: Sequence[LabelledText]) -> dict[str, Any]:
         return {
@@ -259,7 +258,10 @@ def _classification(raw: Floats, rows: Sequence[LabelledText], labels: Sequence[
 
 
 def _temperature(raw: Floats, gold: NDArray[np.int64]) -> float:
-    """Return what makes the probabilities fit best; targets are smoothed as Platt does, for all right is never sure."""
+    """Return the temperature with the best fit.
+
+    The targets are smoothed as by Platt, because correct rows alone do not make a label certain.
+    """
     doubt = 1 / (len(gold) + 2)
     target = np.full(raw.shape, doubt / (raw.shape[1] - 1))
     target[np.arange(len(gold)), gold] = 1 - doubt

@@ -1,8 +1,7 @@
-"""What every kind of training of transformers shares: the plan, the loop, the place of what is unfinished, the card.
+"""Shared parts of the training of transformers: plan, loop, folder of unfinished work, and card.
 
-The loop is transformers' Trainer: mixed precision, accumulation of gradients, several processes under
-`accelerate launch`, and a stopped run that goes on from its last checkpoint when the same command is given
-again.
+The loop is transformers' Trainer: mixed precision, accumulation of gradients and several processes under
+`accelerate launch`. A stopped run continues from its last checkpoint if the same command is given again.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,16 +26,16 @@ from ragweave.models.errors import InputError, ModelError, RagweaveError
 from ragweave.models.text import clip
 
 Progress = Callable[[int, int, str], None]
-"""Called with steps done, steps in all, and what is known so far."""
+"""Called with the number of steps done, the number of all steps, and the figures so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How a model is trained.
+    """The settings of a training.
 
-    The rate falls linearly to 0. A step learns from `batch` rows, whatever the machine: each process reads
-    batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None: on
-    a GPU. `held_out` is the share of the rows that training is measured on.
+    The rate falls linearly to 0. A step learns from `batch` rows on every machine: each process reads
+    batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None
+    chooses it on a GPU. `held_out` is the share of the rows for measuring.
 
     Raises:
         InputError: if a value makes no sense.
@@ -61,11 +60,11 @@ class Plan:
 
 
 class Workplace:
-    """Where a training keeps what is unfinished: `.OUT.training` beside the wanted folder.
+    """The folder of an unfinished training: `.OUT.training` next to the wanted folder.
 
     Attributes:
-        folder: of the Trainer's checkpoints.
-        done: of what will be put in place.
+        folder: the folder with the Trainer's checkpoints.
+        done: the folder with the finished result, before it is moved to `out`.
     """
 
     def __init__(self, out: Path) -> None:
@@ -109,16 +108,17 @@ class Workplace:
 
     @contextmanager
     def open(self, args: Any, plan: Plan, base: str, data: Path) -> Iterator[None]:
-        """Prepare the folder; it stays if the training is stopped after a checkpoint, and is gone otherwise.
+        """Prepare the folder; it stays if the training stops after a checkpoint, and is removed otherwise.
 
-        What another training left there (other plan, base or data) is thrown away.
+        The remains of another training (other plan, base or data) are removed first.
 
         Raises:
-            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or cannot be written
-                beside.
+            InputError: if `out` holds anything but an earlier checkpoint of Ragweave's, or if its parent
+                folder cannot be written.
         """
         out = self.out
-        if out.exists() and not (out / SHEET).is_file() and not (out.is_dir() and not any(out.iterdir())):
+        is_empty = out.is_dir() and not any(out.iterdir())
+        if out.exists() and not (out / SHEET).is_file() and not is_empty:
             raise InputError(
                 f"{out} is there already and is not a checkpoint of Ragweave's", "give a new folder"
             )
@@ -144,20 +144,15 @@ class Workplace:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def watch(self, trainer: Any, epochs: int, progress: Progress | None) -> None:
-        """Have a Trainer tell its progress, not its figures, and end where its loss is no number."""
+        """Make a Trainer report its progress, and stop it if its loss is no number."""
         from transformers import PrinterCallback, TrainerCallback
 
-        class Told(TrainerCallback):  # type: ignore[misc]
+        class Watcher(TrainerCallback):  # type: ignore[misc]
             def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
                 if progress and state.is_world_process_zero:
-                    held: Mapping[str, float] = next(
-                        (row for row in reversed(state.log_history) if "eval_loss" in row), {}
-                    )
-                    said = [
-                        f"{k[5:]} {held[k]:.3f}" for k in ("eval_accuracy_micro", "eval_loss") if k in held
-                    ]
-                    where = f"epoch {math.ceil(state.epoch)} of {epochs}"
-                    progress(state.global_step, state.max_steps, ", ".join([where, *said]))
+                    epoch = f"epoch {math.ceil(state.epoch)} of {epochs}"
+                    parts = [epoch, *_latest_figures(state.log_history)]
+                    progress(state.global_step, state.max_steps, ", ".join(parts))
 
             def on_log(
                 self, args: Any, state: Any, control: Any, logs: Mapping[str, float], **_: Any
@@ -168,10 +163,10 @@ class Workplace:
                     )
 
         trainer.remove_callback(PrinterCallback)
-        trainer.add_callback(Told())
+        trainer.add_callback(Watcher())
 
     def train(self, trainer: Any) -> None:
-        """Run a Trainer to its end, from its last checkpoint where there is one.
+        """Run a Trainer to its end, from its last checkpoint if there is one.
 
         Raises:
             ModelError: if it fails or diverges.
@@ -198,7 +193,7 @@ class Workplace:
         licence: str,
         figures: Mapping[str, float],
     ) -> None:
-        """Write sheet, card and curve beside the weights in `done` and put it in the place of `out`, in one step.
+        """Write sheet, card and curve next to the weights, and move the folder to `out` in one step.
 
         An earlier checkpoint at `out` is replaced.
         """
@@ -218,7 +213,7 @@ class Workplace:
         curve = "".join(json.dumps(row) + "\n" for row in trainer.state.log_history)
         (folder / "curve.jsonl").write_text(curve, encoding="utf-8")
         if out.exists():
-            # Renaming onto a folder that holds files is refused, so the old one steps aside first.
+            # A folder with files cannot be the target of a rename, so the old one moves away first.
             with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as aside:
                 old = out.rename(Path(aside) / "old")
                 try:
@@ -228,6 +223,15 @@ class Workplace:
                     raise
         else:
             folder.rename(out)
+
+
+def _latest_figures(history: Sequence[Mapping[str, float]]) -> list[str]:
+    """Return the accuracy and the loss of the last evaluation in words."""
+    for row in reversed(history):
+        if "eval_loss" in row:
+            names = ("eval_accuracy_micro", "eval_loss")
+            return [f"{name.removeprefix('eval_')} {row[name]:.3f}" for name in names if name in row]
+    return []
 
 
 def _digest(file: Path) -> str:
@@ -251,14 +255,10 @@ def _readme(sheet: Sheet, card: Mapping[str, object]) -> str:
         assert isinstance(rows, dict)
         lines += [f"## {title.capitalize()}", "", "| | |", "|---|---|"]
         lines += [f"| {name} | {value} |" for name, value in rows.items()] + [""]
-    lines += [
-        (
-            "The losses are per token of the assistant in the held-out conversations."
-            if sheet.task == "reasoner"
-            else "The figures are of the held-out rows that also chose the epoch"
-            + (" and the temperature" if sheet.task == "router" else "")
-            + ": measure on other data with `ragweave eval`."
-        ),
-        "",
-    ]
-    return "\n".join(lines)
+    if sheet.task == "reasoner":
+        note = "The losses are per token of the assistant in the held-out conversations."
+    else:
+        chosen = "the epoch and the temperature" if sheet.task == "router" else "the epoch"
+        note = f"The figures are of the held-out rows that also chose {chosen}: measure on other data with"
+        note += " `ragweave eval`."
+    return "\n".join([*lines, note, ""])

@@ -1,4 +1,4 @@
-"""Figures over recordings: answers with their second, channels off in turn."""
+"""Measure answers over recordings and the times that they cite, also without each channel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ragweave.evals.data import listed, read_jsonl
 from ragweave.models.text import fold
 
 NEAR = 15.0
-"""Seconds that a cited time may lie from the gold time."""
+"""Seconds by which a cited time may differ from the gold time."""
 SUBTITLES = (".vtt", ".srt")
 CHANNELS = ("chunk", "entity", "visual", "speech")
 
@@ -28,7 +28,7 @@ CHANNELS = ("chunk", "entity", "visual", "speech")
 class VideoQuestion:
     """One question over recordings.
 
-    `videos` are names of recordings without suffix, empty where none answers; `at` is the gold second;
+    `videos` are names of recordings without suffix, empty if none answers; `at` is the gold second;
     `evidence` is `speech`, `visual`, `visual+speech`, `cross` or `unanswerable`.
     """
 
@@ -42,49 +42,60 @@ class VideoQuestion:
 
 @dataclass
 class VideoVerdict:
-    """What became of one question."""
+    """The answer to one question, with its time and its evidence."""
 
     asked: VideoQuestion
     answer: Answer
     seconds: float
     pooled: list[tuple[set[str], Locator]] = field(default_factory=list)
-    """(names of the recording, place) of what retrieval kept, best first."""
+    """(names of the recording, place) of each retrieved item, best first."""
 
     @property
     def correct(self) -> bool:
-        """A shown sentence contains a gold answer; for what cannot be answered, nothing was."""
+        """Whether the answer contains a gold answer; for an unanswerable question, whether it abstained."""
         if not self.asked.videos:
             return self.answer.abstained
-        said = fold(" ".join(s.text for s in self.answer.sentences))
-        return any(fold(a) in said for a in self.asked.answers)
+        text = fold(" ".join(s.text for s in self.answer.sentences))
+        for answer in self.asked.answers:
+            if fold(answer) in text:
+                return True
+        return False
 
     @property
     def wrong(self) -> bool:
-        """What was written holds no gold answer; a quote claims nothing."""
+        """Whether a written answer holds no gold answer; a quote claims nothing."""
         return not (self.correct or self.answer.abstained or self.answer.kind == "quotes")
 
     @property
     def timely(self) -> bool:
-        """A citation of the right recording lies within 15 seconds of the gold second."""
-        at = self.asked.at
-        return at is not None and any(
-            _of(c.title, c.locator) & {*self.asked.videos} and distance(c.locator, at) <= NEAR
-            for c in self.answer.citations
-        )
+        """Whether a citation of a right recording is within 15 seconds of the gold second."""
+        for citation in self.answer.citations:
+            if self._is_near(_names(citation.title, citation.locator), citation.locator):
+                return True
+        return False
 
     @property
     def right_video(self) -> bool:
-        """The first citation is of a right recording."""
-        cited = self.answer.citations[:1]
-        return any(_of(c.title, c.locator) & {*self.asked.videos} for c in cited)
+        """Whether the first citation is of a right recording."""
+        if not self.answer.citations:
+            return False
+        first = self.answer.citations[0]
+        return bool(_names(first.title, first.locator) & {*self.asked.videos})
 
     @property
     def found(self) -> bool:
-        """What retrieval kept holds the gold second."""
+        """Whether a retrieved item is within 15 seconds of the gold second."""
+        for names, place in self.pooled:
+            if self._is_near(names, place):
+                return True
+        return False
+
+    def _is_near(self, names: set[str], place: Locator) -> bool:
+        """Return whether a place is in a right recording and near the gold second."""
         at = self.asked.at
-        return at is not None and any(
-            names & {*self.asked.videos} and distance(place, at) <= NEAR for names, place in self.pooled
-        )
+        if at is None or not names & {*self.asked.videos}:
+            return False
+        return distance(place, at) <= NEAR
 
 
 def read_asked(path: Path) -> list[VideoQuestion]:
@@ -93,27 +104,28 @@ def read_asked(path: Path) -> list[VideoQuestion]:
     Raises:
         InputError: a line lacks a field.
     """
-    return [
-        VideoQuestion(
-            str(row["id"]),
-            str(row["question"]),
-            listed(row["answers"]),
-            () if (videos := listed(row["videos"])) == ("none",) else videos,
-            None if row.get("t") is None else float(row["t"]),
-            str(row.get("evidence", "")),
-        )
-        for row in read_jsonl(path, ["id", "question", "answers", "videos"])
-    ]
+    out = []
+    for row in read_jsonl(path, ["id", "question", "answers", "videos"]):
+        videos = listed(row["videos"])
+        if videos == ("none",):
+            videos = ()
+        at = None if row.get("t") is None else float(row["t"])
+        id, text, evidence = str(row["id"]), str(row["question"]), str(row.get("evidence", ""))
+        out.append(VideoQuestion(id, text, listed(row["answers"]), videos, at, evidence))
+    return out
 
 
-def _of(title: str, locator: Locator) -> set[str]:
-    """Return what a recording is called: by the name of its file, and where rows of it hold several, by its title."""
+def _names(title: str, locator: Locator) -> set[str]:
+    """Return the names of a recording: that of its file, and its title if the file has rows of several."""
     path = Path(locator.get("file", ""))
-    return {path.stem, *([title.partition(" · ")[0]] if path.suffix in (".jsonl", ".json") else [])}
+    names = {path.stem}
+    if path.suffix in (".jsonl", ".json"):
+        names.add(title.partition(" · ")[0])
+    return names
 
 
 def distance(place: Locator, at: float) -> float:
-    """Return how many seconds a place in a recording lies from a moment; 0 inside it."""
+    """Return the seconds between a place in a recording and a moment; 0 if the moment is inside."""
     start, end = place.get("start"), place.get("end")
     if start is None or end is None:
         return float("inf")
@@ -123,7 +135,8 @@ def distance(place: Locator, at: float) -> float:
 async def prepare(data: Path, work: Path, subtitles: bool) -> str:
     """Index the recordings of a folder and return the library's name.
 
-    Copies are made once; with `subtitles` those beside the recordings take the place of speech recognition.
+    Copies are made once. With `subtitles`, the subtitle files next to the recordings replace speech
+    recognition.
     """
     folder = await asyncio.to_thread(_copied, data, work, subtitles)
     await indexed(folder, folder.name)
@@ -143,7 +156,7 @@ def _copied(data: Path, work: Path, subtitles: bool) -> Path:
 
 
 async def ask_all(graph: Any, asked: Sequence[VideoQuestion], context: Context) -> list[VideoVerdict]:
-    """Ask every question of a compiled graph, one after the other."""
+    """Run a compiled graph on every question, one after the other."""
     out: list[VideoVerdict] = []
     library = await open_library(context.library)
     for question in asked:
@@ -151,13 +164,13 @@ async def ask_all(graph: Any, asked: Sequence[VideoQuestion], context: Context) 
         state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
         seconds = time.perf_counter() - began
         items = await library.items(state.get("candidates", []))
-        pooled = [(_of(i.title, i.locator), i.locator) for i in items.values()]
+        pooled = [(_names(i.title, i.locator), i.locator) for i in items.values()]
         out.append(VideoVerdict(question, state["answer"], seconds, pooled))
     return out
 
 
 def figures(outcomes: Sequence[VideoVerdict]) -> dict[str, float]:
-    """Return shares: answers over all questions, times and recordings over those that have a gold one."""
+    """Return shares: of answers over all questions, of times and recordings over those with a gold one."""
     timed = [o for o in outcomes if o.asked.at is not None]
     placed = [o for o in outcomes if o.asked.videos]
     return {

@@ -1,1 +1,1 @@
-"""The tables of the five papers, run again: sets in the forms in which they are published, arms, tables as data."""
+"""Run the tables of the five papers again: published sets, arms, and tables as data."""

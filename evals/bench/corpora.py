@@ -1,4 +1,4 @@
-"""What lies beside a file of questions: passages in their published forms, relevance, recordings and pictures."""
+"""Read the passages, relevance judgements, recordings and pictures of a question set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RECORDED = (".mp4", ".mkv", ".webm", ".mov", ".mp3", ".wav", ".m4a", ".vtt", ".s
 
 
 def read_passages(path: Path) -> list[Row]:
-    """Read passages: JSON Lines with `text` and `id` or `_id` (ours, BEIR), or `contents` (FlashRAG); DPR's table."""
+    """Read JSON Lines with `text` (ours, BEIR) or `contents` (FlashRAG), or the passage table of DPR."""
     if path.suffix == ".tsv":
         with path.open(encoding="utf-8", newline="") as file:
             rows = csv.reader(file, delimiter="\t")
@@ -29,7 +29,7 @@ def read_passages(path: Path) -> list[Row]:
 
 
 def qrels_of(folder: Path) -> dict[str, list[str]]:
-    """Return the relevant passages by question of a BEIR folder, those of its test split where there are several."""
+    """Return the relevant passages by question of a BEIR folder, preferably of its test split."""
     found = sorted((folder / "qrels").glob("*.tsv"), key=lambda p: (p.stem != "test", p.name))
     out: dict[str, list[str]] = {}
     for line in found[0].read_text(encoding="utf-8").splitlines()[1:] if found else ():
@@ -41,30 +41,44 @@ def qrels_of(folder: Path) -> dict[str, list[str]]:
 
 def recorded(folder: Path) -> list[Path]:
     """Return the recordings, subtitles and pictures of a folder, and of its `videos` and `images`."""
-    held = [folder, *(folder / n for n in ("videos", "video", "images") if (folder / n).is_dir())]
-    return [p for f in held for p in sorted(f.iterdir()) if p.suffix.lower() in RECORDED]
+    out = []
+    for place in (folder, folder / "videos", folder / "video", folder / "images"):
+        if place != folder and not place.is_dir():
+            continue
+        for path in sorted(place.iterdir()):
+            if path.suffix.lower() in RECORDED:
+                out.append(path)
+    return out
 
 
 def _roots(raw: Sequence[Row], file: Path, keys: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that UniversalRAG's rows name, where the folder that their paths begin in is above."""
-    named = dict.fromkeys(p for row in raw for k in keys for p in row.get(k) or ())
-    for p in named:
-        found = next((up / p for up in file.parents if (up / p).exists()), None)
-        if found is not None:
-            yield found
+    """Yield the files that UniversalRAG's rows name, relative to a folder above the file of questions."""
+    named: dict[str, None] = {}
+    for row in raw:
+        for key in keys:
+            named.update(dict.fromkeys(row.get(key) or ()))
+    for path in named:
+        for folder in file.parents:
+            if (folder / path).exists():
+                yield folder / path
+                break
 
 
 def texts(raw: Sequence[Row], file: Path) -> list[Row]:
-    """Return the whole corpora that the texts named by UniversalRAG's rows lie in."""
+    """Return all texts of the folders with the texts that UniversalRAG's rows name."""
     folders = dict.fromkeys(p.parent for p in _roots(raw, file, ["gt_texts"]))
     out = []
-    for path in (p for f in folders for p in sorted(f.glob("*.txt"))):
-        text = path.read_text(encoding="utf-8")
-        out.append({"id": path.name, "title": text.partition("\n")[0][:200] or path.stem, "text": text})
+    for folder in folders:
+        for path in sorted(folder.glob("*.txt")):
+            text = path.read_text(encoding="utf-8")
+            out.append({"id": path.name, "title": text.partition("\n")[0][:200] or path.stem, "text": text})
     return out
 
 
 def named_files(raw: Sequence[Row], file: Path) -> list[Path]:
-    """Return the whole corpora that the pictures and recordings named by UniversalRAG's rows lie in."""
+    """Return all files of the folders with the pictures and recordings that UniversalRAG's rows name."""
     folders = dict.fromkeys(p.parent for p in _roots(raw, file, ["gt_images", "gt_videos"]))
-    return [p for f in folders for p in recorded(f)]
+    out: list[Path] = []
+    for folder in folders:
+        out += recorded(folder)
+    return out

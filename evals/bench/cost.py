@@ -1,4 +1,4 @@
-"""What a table takes of a chat model at most, said before it is run: calls, and tokens that go in."""
+"""Estimate the calls and input tokens that a table needs at most, before it runs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def most(arm: Arm, asked: BenchSet, context: Context, together: Sequence[BenchSe
 
 
 def judging(table: Table, ran: Collection[str], asked: Sequence[BenchSet], others: bool, times: int) -> Taken:
-    """Return what the judge of a table takes at most; `others`: answers of other systems are judged as well."""
+    """Return what the judge of a table takes at most; with `others` it judges other systems as well."""
     if not table.judge or OURS not in ran:
         return Taken()
     against = OURS if table.judge == "pairs" else BASELINE
@@ -73,7 +73,7 @@ def judging(table: Table, ran: Collection[str], asked: Sequence[BenchSet], other
 
 
 def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bool) -> list[int]:
-    """Return the tokens of each call of one question; `asked` are those of an instruction and the question."""
+    """Return the tokens of each call for one question; `asked` counts an instruction and the question."""
     method = context.method
     shown = max(context.shown, method.strips) * PASSAGE + method.turn_tokens * documents
     frames = (method.look_frames + MOST) * IMAGE_TOKENS * filmed

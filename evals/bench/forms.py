@@ -1,7 +1,8 @@
-"""Question answering sets in the forms in which papers' readers have them on disk, read as rows of one form.
+"""Read question answering sets in their published forms.
 
-A set is a file of questions, or a folder with one and with what is searched beside it. A row of questions is
-known by its fields, a corpus by its name; `docs/papers.md` lists both.
+A set is a file of questions, or a folder with such a file and the passages or recordings to search. The
+fields of a row tell its form, and the name of a file tells whether it is a corpus; `docs/papers.md` lists
+both.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from ragweave.models.errors import InputError
 
 Row = dict[str, Any]
 QUESTIONS = ("queries", "questions", "dataset", "qa", "test", "dev", "validation")
-"""Names of a file of questions in a folder, the first that is there."""
+"""Names of a file of questions in a folder; the first that exists counts."""
 CORPORA = ("corpus.jsonl", "passages.jsonl", "wiki18_100w.jsonl", "psgs_w100.tsv")
-"""Names of a file of passages beside it."""
+"""Names of a file of passages in the same folder."""
 IDS = ("id", "_id", "index", "QuestionId", "question_id", "claim_id")
 _DESCRIBED = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()]+))\)')
 _STATEMENTS = {"true": "true", "false": "false", "supports": "true", "refutes": "false"}
@@ -40,10 +41,9 @@ csv.field_size_limit(min(sys.maxsize, 10**9))
 
 @dataclass(frozen=True)
 class FormBundle:
-    """A set: its questions, the label that each belongs to where the set says it, and what is searched.
+    """A set: its questions, the labels of those that have one, and the material to search.
 
-    `rows` are rows of an item list without their kind, or with it; `files` are recordings and pictures to
-    index.
+    `rows` are rows of an item list, with or without their kind; `files` are recordings and pictures to index.
     """
 
     name: str
@@ -57,47 +57,80 @@ def read(name: str, path: Path, corpus: Path | None = None) -> FormBundle:
     """Read a set.
 
     Raises:
-        InputError: nothing is there, or a row is of no known form; the message names it.
+        InputError: the path does not exist, or a row has no known form; the message names it.
     """
     if not path.exists():
         raise InputError(f"{path} is not there", f"name the file or the folder of {name}")
     if path.is_dir() and (path / "squad_xquad_en").is_dir() and (path / "images_astronomy").is_dir():
-        asked = mixed_questions(path)
-        found = [Question(q.id, q.text, (), q.gold, kind=name) for q in asked]
-        return FormBundle(name, found, {q.id: q.corpus for q in asked}, library_rows(path))
+        return _mixed(name, path)
     file = path if path.is_file() else _question_file(path)
+    raw = list(_raw(file))
     passages: dict[str, Row] = {}
+    questions, labels = _questions(raw, file, passages, qrels_of(path) if path.is_dir() else {})
+    if corpus is None and path.is_dir():
+        corpus = _corpus_file(path)
+    if corpus is not None:
+        passages = _by_id(read_passages(corpus))
+    files: list[Path] = []
+    if labels:
+        files = named_files(raw, file)
+    elif not passages:
+        files = recorded(file.parent)
+    if labels and not passages:
+        passages = _by_id(texts(raw, file))
+    return FormBundle(name, questions, labels, list(passages.values()), files)
+
+
+def _mixed(name: str, path: Path) -> FormBundle:
+    """Return the set of public data over all corpora."""
+    questions, labels = [], {}
+    for q in mixed_questions(path):
+        questions.append(Question(q.id, q.text, (), q.gold, kind=name))
+        labels[q.id] = q.corpus
+    return FormBundle(name, questions, labels, library_rows(path))
+
+
+def _questions(
+    raw: Sequence[Any], file: Path, passages: dict[str, Row], qrels: Mapping[str, Sequence[str]]
+) -> tuple[list[Question], dict[str, str]]:
+    """Return the questions of raw rows and their labels; add the passages that the rows contain.
+
+    With relevance judgements (`qrels`), questions without a relevant passage are left out.
+    """
     questions: dict[str, Question] = {}
     labels: dict[str, str] = {}
-    qrels = qrels_of(path) if path.is_dir() else {}
-    raw = list(_raw(file))
     for n, given in enumerate(raw, 1):
         row = _question(given, passages, file, n)
         row["kind"] = str(row.get("kind") or "")
         if qrels:
             row["gold"] = qrels.get(row["id"], [])
-        if not (qrels and not row["gold"]):
+        if row.get("gold") or not qrels:
             questions.setdefault(row["id"], question_of(row))
         if row.get("label") in LABELS:
             labels[row["id"]] = str(row["label"])
-    if corpus is None and path.is_dir():
-        corpus = next((path / c for c in CORPORA if (path / c).is_file()), None)
-    if corpus is not None:
-        passages = {str(p["id"]): p for p in read_passages(corpus)}
-    folder = file.parent
-    files = named_files(raw, file) if labels else [] if passages else recorded(folder)
-    if labels and not passages:
-        passages = {str(p["id"]): p for p in texts(raw, file)}
-    return FormBundle(name, list(questions.values()), labels, list(passages.values()), files)
+    return list(questions.values()), labels
+
+
+def _by_id(rows: Sequence[Row]) -> dict[str, Row]:
+    return {str(row["id"]): row for row in rows}
+
+
+def _corpus_file(folder: Path) -> Path | None:
+    """Return the file of passages of a folder."""
+    for name in CORPORA:
+        if (folder / name).is_file():
+            return folder / name
+    return None
 
 
 def _question_file(folder: Path) -> Path:
-    held = [p for p in sorted(folder.iterdir()) if p.suffix in (".jsonl", ".json", ".tsv", ".csv")]
+    """Return the file of questions of a folder."""
+    tables = [p for p in sorted(folder.iterdir()) if p.suffix in (".jsonl", ".json", ".tsv", ".csv")]
     for stem in QUESTIONS:
-        for p in held:
-            if p.stem == stem:
-                return p
-    rest = [p for p in held if p.name not in CORPORA]
+        for path in tables:
+            if path.stem == stem:
+                return path
+    rest = [path for path in tables if path.name not in CORPORA]
     if len(rest) != 1:
         raise InputError(
             f"{folder} holds no one file of questions", f"name it {QUESTIONS[0]}.jsonl, or give the file"
@@ -106,13 +139,14 @@ def _question_file(folder: Path) -> Path:
 
 
 def _raw(file: Path) -> Iterator[Any]:
-    """Yield the rows of a file as they stand, those of nested forms taken apart."""
+    """Yield the rows of a file unchanged; take nested forms apart."""
     if file.suffix in (".tsv", ".csv"):
         yield from _table(file)
         return
     if file.suffix != ".json":
         rows = read_jsonl(file)
-        yield from rows_of(file) if {"qa", "question_id", "options"} & {*rows[0]} else rows
+        has_own_reader = {"qa", "question_id", "options"} & {*rows[0]}
+        yield from rows_of(file) if has_own_reader else rows
         return
     try:
         whole = json.loads(file.read_text(encoding="utf-8-sig"))
@@ -120,16 +154,21 @@ def _raw(file: Path) -> Iterator[Any]:
         raise InputError(f"{file} cannot be read ({error})", "give a JSON file in UTF-8") from error
     if isinstance(whole, list):
         yield from whole
-    elif "data" in whole:  # SQuAD
-        for article in whole["data"]:
-            for n, p in enumerate(article["paragraphs"]):
-                place = {"id": f"{article['title']}#{n}", "title": article["title"], "text": p["context"]}
-                for q in p["qas"]:
-                    yield {**q, "squad": place}
+    elif "data" in whole:
+        yield from _squad(whole["data"])
     elif "Data" in whole:  # TriviaQA
         yield from whole["Data"]
     else:
         yield from rows_of(file)
+
+
+def _squad(articles: Sequence[Row]) -> Iterator[Row]:
+    """Yield the questions of SQuAD, each with its paragraph."""
+    for article in articles:
+        for n, p in enumerate(article["paragraphs"]):
+            passage = {"id": f"{article['title']}#{n}", "title": article["title"], "text": p["context"]}
+            for q in p["qas"]:
+                yield {**q, "squad": passage}
 
 
 def _table(file: Path) -> Iterator[Row]:
@@ -139,15 +178,19 @@ def _table(file: Path) -> Iterator[Row]:
         if "\t" in text.readline():
             delimiter = "\t"
         text.seek(0)
-        rows = [r for r in csv.reader(text, delimiter=delimiter) if r]
-    if {"question", "claim"} & {*rows[0]}:
-        yield from (dict(zip(rows[0], r, strict=False)) for r in rows[1:])
-    else:
-        yield from ({"question": r[0], "answers": _list(r[1])} for r in rows if len(r) == 2)
+        rows = [row for row in csv.reader(text, delimiter=delimiter) if row]
+    heading = rows[0]
+    if {"question", "claim"} & {*heading}:
+        for row in rows[1:]:
+            yield dict(zip(heading, row, strict=False))
+        return
+    for row in rows:
+        if len(row) == 2:
+            yield {"question": row[0], "answers": _list(row[1])}
 
 
 def _list(value: object) -> list[str]:
-    """Return a list of texts: as it is, or written as JSON or as Python writes one; anything else is one answer."""
+    """Return the texts of a list, also of one written as JSON or Python; another value is one answer."""
     if isinstance(value, str) and value.strip().startswith("["):
         try:
             value = json.loads(value)
@@ -159,72 +202,99 @@ def _list(value: object) -> list[str]:
 
 
 def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
-    """Read one row of any form; passages that it brings are added."""
+    """Read one row of any form, and add the passages that it contains."""
     if not isinstance(row, dict):
         raise InputError(f"row {n} of {file.name} is no object", "see docs/papers.md for the forms")
-    id = str(next((row[k] for k in IDS if row.get(k) not in (None, "")), n))
-    text = row.get("question", row.get("Question", row.get("claim", row.get("query", row.get("utterance")))))
     if row.get("letter") or {"kind", "question"} == {*row} - {"id"}:
         return row
-    stated = (
-        row.get("choices") or row.get("options") or (text.get("choices") if isinstance(text, dict) else None)
-    )
-    if (
-        stated is not None
-        and (key := row.get("answerKey", row.get("answer", row.get("golden_answers")))) is not None
-    ):
-        return _chosen(id, text["stem"] if isinstance(text, dict) else str(text), stated, key, file, n)
-    if not isinstance(text, str) and not (text := row.get("text")):
-        raise InputError(f"row {n} of {file.name} has no question", "see docs/papers.md for the forms")
+    id = _id(row, n)
+    text = row.get("question", row.get("Question", row.get("claim", row.get("query", row.get("utterance")))))
+    nested = text if isinstance(text, dict) else {}
+    options = row.get("choices") or row.get("options") or nested.get("choices")
+    key = row.get("answerKey", row.get("answer", row.get("golden_answers")))
+    if options is not None and key is not None:
+        return _multiple_choice(id, nested["stem"] if nested else str(text), options, key, file, n)
+    if not isinstance(text, str):
+        text = row.get("text")
+        if not text:
+            raise InputError(f"row {n} of {file.name} has no question", "see docs/papers.md for the forms")
     out: Row = {"id": id, "question": text, "answers": _answers(row), "gold": _gold(row, passages)}
-    out |= {k: row[k] for k in ("kind", "answerable") if k in row}
+    _add_details(out, row)
+    return out
+
+
+def _add_details(out: Row, row: Row) -> None:
+    """Add kind, label and letter to a question, and whether it is answerable."""
+    for name in ("kind", "answerable"):
+        if name in row:
+            out[name] = row[name]
     if "gt_retrieval" in row:  # UniversalRAG, as released
         out["label"] = row["gt_retrieval"]
     if row.get("videos") == ["none"]:
         out |= {"answerable": False, "gold": []}
-    if len(out["answers"]) == 1 and re.fullmatch(r"[A-J]", out["answers"][0]) and options_of(text)[1]:
+    if (
+        len(out["answers"]) == 1
+        and re.fullmatch(r"[A-J]", out["answers"][0])
+        and options_of(out["question"])[1]
+    ):
         out |= {"letter": out["answers"][0], "answers": []}
-    return out
 
 
-def _chosen(id: str, stem: str, stated: Any, key: Any, file: Path, n: int) -> Row:
-    """Read a multiple choice: ARC in both of its forms, FlashRAG with the number or the text of the right one."""
+def _id(row: Row, n: int) -> str:
+    """Return the id of a row, or its number."""
+    for name in IDS:
+        if row.get(name) not in (None, ""):
+            return str(row[name])
+    return str(n)
+
+
+def _multiple_choice(id: str, stem: str, stated: Any, key: Any, file: Path, n: int) -> Row:
+    """Read a multiple choice question: ARC in both of its forms, or FlashRAG.
+
+    The key is the mark, the text or the number of the right option.
+    """
+    marks, options = [], []
     if isinstance(stated, Mapping):
-        stated = [
-            {"label": mark, "text": text} for mark, text in zip(stated["label"], stated["text"], strict=True)
-        ]
-    options = [str(c["text"]) if isinstance(c, Mapping) else str(c) for c in stated]
-    marks = [str(c["label"]) if isinstance(c, Mapping) else str(i) for i, c in enumerate(stated)]
+        for mark, text in zip(stated["label"], stated["text"], strict=True):
+            marks.append(str(mark))
+            options.append(str(text))
+    else:
+        for number, option in enumerate(stated):
+            named = isinstance(option, Mapping)
+            marks.append(str(option["label"]) if named else str(number))
+            options.append(str(option["text"]) if named else str(option))
     right = str(key[0] if isinstance(key, list) else key)
-    letters = "ABCDEFGHIJ"
-    at = next((list(where).index(right) for where in (marks, options, letters) if right in where), -1)
-    given = {"id": id, "question": stem, "options": options, "answer": letters[at] if at >= 0 else ""}
+    letters = list("ABCDEFGHIJ")
+    answer = ""
+    for names in (marks, options, letters):
+        if right in names:
+            answer = letters[names.index(right)]
+            break
+    given = {"id": id, "question": stem, "options": options, "answer": answer}
     return choice(given, "id", "", file, n)
 
 
 def _answers(row: Row) -> list[str]:
+    """Return the accepted answers of a row, without repetitions."""
     if "Answer" in row:  # TriviaQA
         return [*dict.fromkeys([row["Answer"]["Value"], *row["Answer"].get("Aliases", [])])]
     if "targetValue" in row:  # WebQuestions
-        return [(a or b).strip() for a, b in _DESCRIBED.findall(row["targetValue"])]
+        return [(quoted or bare).strip() for quoted, bare in _DESCRIBED.findall(row["targetValue"])]
     for name in ("golden_answers", "answers", "possible_answers", "answer", "label"):
-        if row.get(name) not in (None, ""):
-            found = row[name]
-            if (
-                name == "answers" and isinstance(found, list) and found and isinstance(found[0], dict)
-            ):  # SQuAD
-                found = [a["text"] for a in found]
-            told = [*dict.fromkeys(_list(found))]
-            return (
-                [_STATEMENTS.get(a.casefold(), a) for a in told]
-                if "claim" in row or name == "label"
-                else told
-            )
+        found = row.get(name)
+        if found in (None, ""):
+            continue
+        if name == "answers" and isinstance(found, list) and found and isinstance(found[0], dict):
+            found = [answer["text"] for answer in found]  # SQuAD
+        answers = [*dict.fromkeys(_list(found))]
+        if "claim" in row or name == "label":
+            return [_STATEMENTS.get(answer.casefold(), answer) for answer in answers]
+        return answers
     return []
 
 
 def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
-    """Return the ids of the passages that answer a row, and keep those that it brings."""
+    """Return the ids of the passages that answer a row, and add the passages that it contains."""
     if "squad" in row:
         passages.setdefault(row["squad"]["id"], row["squad"])
         return [row["squad"]["id"]]
@@ -234,36 +304,52 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
         return [key]
     if "supporting_facts" in row and "context" in row:  # HotpotQA, 2WikiMultihopQA
         for title, sentences in row["context"]:
-            passages.setdefault(
-                title, {"id": title, "title": title, "text": " ".join(s.strip() for s in sentences)}
-            )
+            text = " ".join(map(str.strip, sentences))
+            passages.setdefault(title, {"id": title, "title": title, "text": text})
         return [*dict.fromkeys(title for title, _ in row["supporting_facts"])]
-    if "positive_ctxs" in row or "ctxs" in row:  # DPR; Self-RAG and CRAG
-        gold: list[str] = []
-        kinds = ("positive_ctxs", "negative_ctxs", "hard_negative_ctxs", "ctxs")
-        for kind, c in [(k, c) for k in kinds for c in row.get(k) or ()]:
+    if "positive_ctxs" in row or "ctxs" in row:
+        return _gold_contexts(row, passages)
+    return _gold_names(row)
+
+
+def _gold_names(row: Row) -> list[str]:
+    """Return the ids of gold passages or files that a row names."""
+    if "gt_retrieval" in row:
+        paths: list[str] = []
+        for name in ("gt_texts", "gt_images", "gt_videos"):
+            paths += row.get(name) or ()
+        return [*dict.fromkeys(Path(path).name for path in paths)]
+    for name in ("gold", "gold_files", "videos"):
+        if isinstance(row.get(name), list | str):
+            return [*listed(row[name])]
+    return []
+
+
+def _gold_contexts(row: Row, passages: dict[str, Row]) -> list[str]:
+    """Read the contexts of DPR, or of Self-RAG and CRAG."""
+    gold: list[str] = []
+    for kind in ("positive_ctxs", "negative_ctxs", "hard_negative_ctxs", "ctxs"):
+        for c in row.get(kind) or ():
             key = str(c.get("passage_id") or c.get("id") or f"{c['title']} {c['text'][:80]}")
             passages.setdefault(key, {"id": key, "title": c["title"] or key, "text": c["text"]})
             if kind == "positive_ctxs" or (kind == "ctxs" and c["title"] == row.get("s_wiki_title")):
                 gold.append(key)
-        return gold
-    if "gt_retrieval" in row:
-        paths = [p for k in ("gt_texts", "gt_images", "gt_videos") for p in row.get(k) or ()]
-        return [*dict.fromkeys(Path(p).name for p in paths)]
-    named = next(
-        (row[k] for k in ("gold", "gold_files", "videos") if isinstance(row.get(k), list | str)), None
-    )
-    return [*listed(named)]
+    return gold
 
 
 def collections(bundle: FormBundle, path: Path) -> list[FormBundle]:
-    """Return a set a collection where each has its own recordings (LongerVideos): `<id>-<name>`, or its `videos`."""
+    """Divide a set whose collections have their own recordings (LongerVideos) into one set for each.
+
+    The folder of a collection is named `<id>-<name>`. A set without such folders is returned whole.
+    """
     root = path if path.is_dir() else path.parent
+    questions: dict[str, list[Question]] = {}
+    for question in bundle.questions:
+        questions.setdefault(question.id.rpartition("-")[0], []).append(question)
     out = []
-    for key in dict.fromkeys(q.id.rpartition("-")[0] for q in bundle.questions):
-        folder = next(iter(sorted(root.glob(f"{key}-*"))), None)
-        if not key or folder is None:
+    for key, own in questions.items():
+        folders = sorted(root.glob(f"{key}-*"))
+        if not key or not folders:
             return [bundle]
-        own = [q for q in bundle.questions if q.id.rpartition("-")[0] == key]
-        out.append(FormBundle(bundle.name, own, files=recorded(folder)))
+        out.append(FormBundle(bundle.name, own, files=recorded(folders[0])))
     return out

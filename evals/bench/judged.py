@@ -1,4 +1,4 @@
-"""Tables of a judge (VideoRAG, tables 2 and 3): answers against those of other systems, by kind of recording."""
+"""Make the tables of a judge (VideoRAG, tables 2 and 3): answers against those of other systems."""
 
 from __future__ import annotations
 
@@ -32,15 +32,23 @@ def answers_of(folder: Path, system: str) -> dict[str, str]:
 def pairs(
     table: Table, runs: Mapping[str, Sequence[ScoredSet]], answers: Path | None
 ) -> dict[str, list[Case]]:
-    """Return what is judged: by system, its answers against the baseline's; with `pairs` ours against each of them."""
-    said = {n: {r.outcome.question.id: r.outcome.answer.text for r in rows} for n, rows in runs.items()}
+    """Return the cases by system: its answers against the baseline, or with `pairs` ours against its own."""
+    said: dict[str, dict[str, str]] = {}
+    for name, rows in runs.items():
+        said[name] = {row.outcome.question.id: row.outcome.answer.text for row in rows}
     if answers is not None:
-        said |= {n: found for n, folder in table.answers.items() if (found := answers_of(answers, folder))}
+        for name, folder in table.answers.items():
+            found = answers_of(answers, folder)
+            if found:
+                said[name] = found
     asked = [r.outcome.question for r in runs[OURS]]
 
     def cases(ours: str, theirs: str) -> list[Case]:
-        both = [q for q in asked if q.id in said[ours] and q.id in said[theirs]]
-        return [Case(q.id, q.text, said[ours][q.id], said[theirs][q.id], q.kind) for q in both]
+        out = []
+        for q in asked:
+            if q.id in said[ours] and q.id in said[theirs]:
+                out.append(Case(q.id, q.text, said[ours][q.id], said[theirs][q.id], q.kind))
+        return out
 
     if table.judge == "pairs":
         return {n: cases(OURS, n) for n in said if n != OURS}
@@ -50,24 +58,26 @@ def pairs(
 async def verdicts(
     table: Table, given: Mapping[str, Sequence[Case]], model: Chat, times: int, runner: Runner
 ) -> dict[str, list[Judged]]:
-    """Let the judge speak on every case."""
+    """Let the judge compare the answers of every case."""
     protocol: Protocol = "pairs" if table.judge == "pairs" else "scores"
-    return {
-        name: await judge(cases, model, protocol, runs=times, runner=runner, name=f"judge {name}")
-        for name, cases in given.items()
-    }
+    out = {}
+    for name, cases in given.items():
+        out[name] = await judge(cases, model, protocol, runs=times, runner=runner, name=f"judge {name}")
+    return out
 
 
 def grids(paper: Paper, number: str, table: Table, found: Mapping[str, Sequence[Judged]]) -> list[Grid]:
-    """Return a table for each system, with a row of ours and a published one for each aspect."""
+    """Return a table for each system, with a measured and a published row for each aspect."""
     out = []
     percent = 100 if table.judge == "pairs" else 1
     for system in dict.fromkeys([*found, *table.published]):
         rows: list[tuple[str, Sequence[str]]] = []
         block = table.published.get(system, {})
         for aspect in ASPECTS:
-            if judged := found.get(system):
-                rows.append((f"{aspect}, {HERE}", [_mean(judged, aspect, c, percent) for c in table.columns]))
+            judged = found.get(system)
+            if judged:
+                means = [_mean(judged, aspect, column, percent) for column in table.columns]
+                rows.append((f"{aspect}, {HERE}", means))
             if aspect in block:
                 rows.append((f"{aspect}, paper", [f"{v:.2f}" for v in block[aspect]]))
         against = f"over {system}" if table.judge == "pairs" else f"of {system} against {BASELINE}"
@@ -76,5 +86,8 @@ def grids(paper: Paper, number: str, table: Table, found: Mapping[str, Sequence[
 
 
 def _mean(judged: Sequence[Judged], aspect: str, column: str, percent: int) -> str:
-    votes = [v for j in judged if column in ("all", j.case.kind) for v in j.marks.get(aspect, ())]
+    votes: list[float] = []
+    for case in judged:
+        if column in ("all", case.case.kind):
+            votes += case.marks.get(aspect, ())
     return f"{percent * float(np.mean(votes)):.2f}" if votes else NONE

@@ -1,4 +1,4 @@
-"""Asks the arms of a table, each question once, and scores what they said and what they found."""
+"""Run the arms of a table on each question once, and score their answers and their retrieval."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class BenchSet:
-    """A set of a table with its questions, drawn already, and the library that they are asked of."""
+    """A set of a table with the drawn questions and the library to search."""
 
     set: Set
     bundle: FormBundle
@@ -49,7 +49,7 @@ class BenchSet:
 
 @dataclass(frozen=True)
 class ScoredSet:
-    """What one arm did with one question: the outcome, and what it found under the names of the set, best first."""
+    """The outcome of one arm on one question, and the ids of what it retrieved in the set, best first."""
 
     asked: BenchSet
     outcome: AnswerVerdict
@@ -57,28 +57,22 @@ class ScoredSet:
 
 
 async def prepared(of: Paper, sets: Sequence[BenchSet], work: Path) -> list[BenchSet]:
-    """Index what is searched: each set by itself, or all sets of the table in one library."""
+    """Index the material: each set in its own library, or all sets of the table in one."""
     if not of.together:
         return [replace(s, library=await _library([s], work)) for s in sets]
     name = await _library(sets, work)
     return [replace(s, library=name) for s in sets]
 
 
-def _files(sets: Sequence[BenchSet]) -> list[Path]:
-    return list(dict.fromkeys(p for s in sets for p in s.bundle.files))
-
-
 async def _library(sets: Sequence[BenchSet], work: Path) -> str:
-    rows = [
-        {
-            "kind": s.set.corpus if s.set.corpus in CORPORA else "paragraph",
-            **row,
-            "id": f"{s.set.name}/{row['id']}",
-        }
-        for s in sets
-        for row in s.bundle.rows
-    ]
-    files = _files(sets)
+    rows = []
+    files: list[Path] = []
+    for s in sets:
+        kind = s.set.corpus if s.set.corpus in CORPORA else "paragraph"
+        for row in s.bundle.rows:
+            rows.append({"kind": kind, **row, "id": f"{s.set.name}/{row['id']}"})
+        files += s.bundle.files
+    files = list(dict.fromkeys(files))
     digest = hashlib.sha256("\n".join(map(str, files)).encode()).hexdigest()[:10]
     name = f"recordings-{digest}"
     if rows:
@@ -89,7 +83,7 @@ async def _library(sets: Sequence[BenchSet], work: Path) -> str:
 
 
 def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) -> Context:
-    """Return the knobs of an arm over a set; what the caller sets wins."""
+    """Return the knobs of an arm over a set; those that the caller sets take precedence."""
     preset = {"preset": arm.preset} if arm.preset else {}
     layers = [_changed(asked) if arm.preset else {}, arm.knobs, more]
     knobs: dict[str, Any] = {}
@@ -99,18 +93,22 @@ def context_of(arm: Arm, asked: BenchSet, mode: str, more: Mapping[str, Any]) ->
         method |= layer.get("method", {})
     knobs["method"] = method
     if mode == "extractive":
-        # A preset names the chat model where its paper had one; without any, the extractive mode stands in.
+        # A preset names the chat model if its paper had one. This mode has none, so the product chooses.
         named = Context(**preset, **knobs)
-        knobs |= {k: "auto" for k in ("route_by", "grade_by", "check_by") if getattr(named, k) == "llm"}
+        for knob in ("route_by", "grade_by", "check_by"):
+            if getattr(named, knob) == "llm":
+                knobs[knob] = "auto"
     return Context(**preset, **knobs, library=asked.library or "default", mode=mode)
 
 
 def _changed(asked: BenchSet) -> dict[str, Any]:
-    """Return the knobs that the paper changed for a set; its thresholds belong to its own evaluator alone."""
+    """Return the knobs that the paper changed for a set; its thresholds only suit its own evaluator."""
     changed = dict(asked.set.paper)
     if not model_settings().evaluator:
-        method = changed.get("method", {})
-        changed["method"] = {k: v for k, v in method.items() if k not in ("upper", "lower")}
+        kept = dict(changed.get("method", {}))
+        kept.pop("upper", None)
+        kept.pop("lower", None)
+        changed["method"] = kept
     return changed
 
 
@@ -129,12 +127,13 @@ def graph_of(arm: Arm, context: Context) -> str:
 async def ask(
     name: str, arm: Arm, asked: BenchSet, runner: Runner, mode: str, more: Mapping[str, Any], seed: int = SEED
 ) -> list[ScoredSet]:
-    """Ask one arm all questions of a set."""
+    """Run one arm on all questions of a set."""
     context = context_of(arm, asked, mode, more)
     base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
     library = await open_library(asked.library)
-    held = [c for c in CORPORA if (await library.counts()).get(c)]
-    given = {q.text: _label(arm.route, asked, q.id, held, seed) for q in asked.bundle.questions}
+    counts = await library.counts()
+    corpora = [corpus for corpus in CORPORA if counts.get(corpus)]
+    given = {q.text: _label(arm.route, asked, q.id, corpora, seed) for q in asked.bundle.questions}
 
     def build() -> Builder:
         if not arm.route:
@@ -151,21 +150,30 @@ async def ask(
         of=of,
         off=check_off(arm.off),
     )
-    gold = {g for q in asked.bundle.questions for g in q.gold}
-    keys = await _keys(library, {i for o in outcomes for i in o.evidence}, asked.set.name, gold)
-    found = [dict.fromkeys(keys[i] for i in o.evidence if i in keys) for o in outcomes]
-    return [ScoredSet(asked, o, tuple(f)) for o, f in zip(outcomes, found, strict=True)]
+    gold: set[str] = set()
+    for question in asked.bundle.questions:
+        gold.update(question.gold)
+    ids: set[str] = set()
+    for outcome in outcomes:
+        ids.update(outcome.evidence)
+    keys = await _keys(library, ids, asked.set.name, gold)
+    scored = []
+    for outcome in outcomes:
+        found = dict.fromkeys(keys[id] for id in outcome.evidence if id in keys)
+        scored.append(ScoredSet(asked, outcome, tuple(found)))
+    return scored
 
 
-def _label(route: str, asked: BenchSet, id: str, held: Sequence[str], seed: int) -> str:
+def _label(route: str, asked: BenchSet, id: str, corpora: Sequence[str], seed: int) -> str:
+    """Return the label that an arm gives a question."""
     if route == "random":
-        return random.Random(f"{seed} {id}").choice(["none", *held])
+        return random.Random(f"{seed} {id}").choice(["none", *corpora])
     own = asked.label(id)
     return own if route in ("oracle", "own") else route
 
 
 def _given(given: Mapping[str, str]) -> Choose:
-    """Return a choice of the label that is given for each question."""
+    """Return a router that looks the label of each question up."""
 
     def choose(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
         return Routed(labels([given[str(state["messages"][-1].content)]]), {}, "given")
@@ -174,28 +182,34 @@ def _given(given: Mapping[str, str]) -> Choose:
 
 
 async def _keys(library: Library, ids: set[str], name: str, gold: set[str]) -> dict[str, str]:
-    """Return under which name of the set each item may be gold: its id in the list, or its file."""
+    """Return the name under which the set may list an item as gold: its id in the list, or its file."""
     out: dict[str, str] = {}
     for id, item in (await library.items(sorted(ids))).items():
         key, file = str(item.meta.get("key") or ""), Path(item.locator.get("file", ""))
-        out[id] = key.removeprefix(f"{name}/") if key else file.stem if file.stem in gold else file.name
+        if key:
+            out[id] = key.removeprefix(f"{name}/")
+        else:
+            out[id] = file.stem if file.stem in gold else file.name
     return out
 
 
 def mark(metric: str, row: ScoredSet) -> float | None:
-    """Return one metric of one question, None where it cannot be counted."""
-    o, gold = row.outcome, row.outcome.question.gold
-    said, answers = "" if o.answer.abstained else o.shown, o.question.answers
-    if metric.startswith(("recall@", "ndcg@")):
-        kind, _, k = metric.partition("@")
-        return (recall_at if kind == "recall" else ndcg_at)(row.found, gold, int(k)) if gold else None
+    """Return one metric of one question, or None if it does not apply."""
+    outcome, question = row.outcome, row.outcome.question
+    kind, _, k = metric.partition("@")
+    if kind in ("recall", "ndcg"):
+        if not question.gold:
+            return None
+        score = recall_at if kind == "recall" else ndcg_at
+        return score(row.found, question.gold, int(k))
     if metric == "router":
-        label = row.asked.label(o.question.id)
-        return float(o.corpora == [label])
+        return float(outcome.corpora == [row.asked.label(question.id)])
     if metric == "acc":
-        return float(o.verdict == "correct") if answers or o.question.letter else None
-    if metric in _WORDED and answers:
-        return _WORDED[metric](said, answers)
+        has_answer = question.answers or question.letter
+        return float(outcome.verdict == "correct") if has_answer else None
+    if metric in _WORDED and question.answers:
+        text = "" if outcome.answer.abstained else outcome.shown
+        return _WORDED[metric](text, question.answers)
     return None
 
 
@@ -209,42 +223,62 @@ _WORDED: Mapping[str, Callable[[str, Sequence[str]], float]] = {
 def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[float]]:
     """Return the values of each column of a table.
 
-    `average` is over the questions' first metric of their set; `router` has the share of each class that went
-    where it belongs, because the accuracy that UniversalRAG prints is the mean over its six classes.
+    `average` has the first metric of each question's set. `router` has the accuracy of each class, because
+    UniversalRAG prints the mean over its six classes.
     """
-    out: dict[str, list[float]] = {c: [] for c in columns}
+    out: dict[str, list[float]] = {column: [] for column in columns}
     classes: dict[str, list[float]] = {}
     for row in rows:
-        metrics = row.asked.set.metrics
-        named = {f"{row.asked.set.name} {m}": m for m in metrics} | {"router": "router"}
-        if metrics:
-            named["average"] = metrics[0]
-        for column, metric in named.items():
-            if column in out and (value := mark(metric, row)) is not None:
-                into = (
-                    classes.setdefault(row.asked.label(row.outcome.question.id), [])
-                    if column == "router"
-                    else None
-                )
-                (out[column] if into is None else into).append(value)
-    return out | ({"router": [sum(v) / len(v) for v in classes.values()]} if classes else {})
+        for column, metric in _metrics_of(row.asked.set).items():
+            if column not in out:
+                continue
+            value = mark(metric, row)
+            if value is None:
+                continue
+            if column == "router":
+                classes.setdefault(row.asked.label(row.outcome.question.id), []).append(value)
+            else:
+                out[column].append(value)
+    if classes:
+        out["router"] = [sum(values) / len(values) for values in classes.values()]
+    return out
+
+
+def _metrics_of(of: Set) -> dict[str, str]:
+    """Return the metric of each column that a set adds to."""
+    out = {f"{of.name} {metric}": metric for metric in of.metrics}
+    out["router"] = "router"
+    if of.metrics:
+        out["average"] = of.metrics[0]
+    return out
 
 
 SIDE = ("correct", "declined", "recall@1", "recall@5", "recall@10", "ndcg@10", "router")
 
 
 def side(rows: Sequence[ScoredSet]) -> dict[str, float | None]:
-    """Return what the papers do not print: right and declined answers, retrieval at k, costs."""
+    """Return what the papers do not print: correct and declined answers, retrieval at k, and costs."""
     out: dict[str, float | None] = {}
     for name in SIDE:
-        values = [v for r in rows if (v := mark("acc" if name == "correct" else name, r)) is not None]
-        if name == "declined":
-            values = [float(r.outcome.answer.abstained) for r in rows]
-        if name == "router":
-            values = [v for v, r in zip(values, rows, strict=True) if r.outcome.corpora]
+        values = _side_values(name, rows)
         out[name] = 100 * sum(values) / len(values) if values else None
     total = len(rows) or 1
     out["calls"] = sum(r.outcome.answer.model_calls for r in rows) / total
     out["tokens"] = sum(r.outcome.answer.tokens for r in rows) / total
     out["ms"] = 1000 * sum(r.outcome.seconds for r in rows) / total
     return out
+
+
+def _side_values(name: str, rows: Sequence[ScoredSet]) -> list[float]:
+    """Return one figure of each question to which it applies."""
+    values = []
+    for row in rows:
+        if name == "declined":
+            value: float | None = float(row.outcome.answer.abstained)
+        elif name == "router" and not row.outcome.corpora:
+            value = None
+        else:
+            value = mark("acc" if name == "correct" else name, row)
+        if value is not None:
+            values.append(value)
+    return values

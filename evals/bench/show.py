@@ -1,4 +1,4 @@
-"""A table beside the published one, as Markdown."""
+"""Show a measured table next to the published one, as Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE, QUOTED, NONE = "here", "here without a chat model", "–"
 
 @dataclass(frozen=True)
 class Grid:
-    """A table to show: a name for each row, and its cells."""
+    """A table to show: the name of each row, and its cells."""
 
     title: str
     columns: Sequence[str]
@@ -22,8 +22,12 @@ class Grid:
 
 
 def columns_of(table: Table, extra: Sequence[str] = ()) -> list[str]:
-    """Return the columns of a table: those that it names, or those of its sets, and of sets that are not its own."""
-    return [*(table.columns or [c for s in table.sets for c in s.columns]), *extra]
+    """Return the columns of a table, or of its sets if it names none, and the extra columns of other sets."""
+    columns = list(table.columns)
+    if not columns:
+        for of in table.sets:
+            columns += of.columns
+    return [*columns, *extra]
 
 
 def grids(
@@ -31,35 +35,40 @@ def grids(
     number: str,
     table: Table,
     runs: Mapping[str, Sequence[ScoredSet]],
-    beside: str,
+    published: str,
     extra: Sequence[str],
     here: str = HERE,
 ) -> list[Grid]:
-    """Return the table with a row of ours and a published one for each arm, and what the paper does not print."""
+    """Return the table with a measured and a published row for each arm, and a table of other figures."""
     columns = columns_of(table, extra)
-    block = table.published.get(beside, {})
+    block = table.published.get(published, {})
     rows: list[tuple[str, Sequence[str]]] = []
-    for name in [*table.arms, *(n for n in block if n not in table.arms)]:
+    for name in dict.fromkeys([*table.arms, *block]):
         if name in runs:
             found = marks(runs[name], columns)
             rows.append((f"{name}, {here}", [_per_cent(found[c]) for c in columns]))
         if name in block:
             printed = [f"{v:g}" for v in block[name]]
-            rows.append((f"{name}, {beside}", [*printed, *[NONE] * (len(columns) - len(printed))]))
+            missing = [NONE] * (len(columns) - len(printed))
+            rows.append((f"{name}, {published}", [*printed, *missing]))
     main = Grid(f"{paper.title}, table {number}: {table.title}", columns, rows)
     return [main, side_grid(runs, paper.together)]
 
 
 def side_grid(runs: Mapping[str, Sequence[ScoredSet]], routed: bool = False) -> Grid:
-    """Return what the papers do not print of each arm that ran; and the router's share where they differ in it."""
-    figures = {name: side(rows) for name, rows in runs.items()}
-    for found in figures.values():
-        found |= {} if routed else {"router": None}
-    heads = list(next(iter(figures.values()), {}))
-    shown = [
-        (name, [NONE if v is None else f"{v:.1f}" for v in found.values()]) for name, found in figures.items()
-    ]
-    return Grid("On our side, over all questions asked", heads, shown)
+    """Return a table of what the papers do not print about each arm.
+
+    With `routed` it includes the share of questions that the router sends to the right corpus.
+    """
+    columns: list[str] = []
+    table: list[tuple[str, Sequence[str]]] = []
+    for name, rows in runs.items():
+        figures = side(rows)
+        if not routed:
+            figures["router"] = None
+        columns = list(figures)
+        table.append((name, [NONE if value is None else f"{value:.1f}" for value in figures.values()]))
+    return Grid("On our side, over all questions asked", columns, table)
 
 
 def _per_cent(values: Sequence[float]) -> str:
@@ -76,7 +85,9 @@ def flat(table: Table, runs: Mapping[str, Sequence[ScoredSet]], extra: Sequence[
                 key = f"{name}, {column}"
                 out |= {key: round(found.mean, 4), f"{key}, low": round(found.low, 4)}
                 out |= {f"{key}, high": round(found.high, 4), f"{key}, questions": len(values)}
-        out |= {f"{name}, {k} of all": round(v, 3) for k, v in side(rows).items() if v is not None}
+        for figure, value in side(rows).items():
+            if value is not None:
+                out[f"{name}, {figure} of all"] = round(value, 3)
     return out
 
 
@@ -88,4 +99,6 @@ def markdown(grid: Grid) -> str:
         "| | " + " | ".join(grid.columns) + " |",
         "|---" * (len(grid.columns) + 1) + "|",
     ]
-    return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in grid.rows)])
+    for name, cells in grid.rows:
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -1,6 +1,7 @@
 """What each of the five papers claims, shown again in small from replies that are kept.
 
-`ragweave bench PAPER --claim` runs one of these modules. Each has `claim`, which returns a `common.ClaimReport`.
+`ragweave bench PAPER --claim` runs one of these modules. Each has `claim`, which returns a
+`common.ClaimReport`.
 """
 
 CLAIMS = {

@@ -1,8 +1,8 @@
-"""Auto-RAG in small: whether rounds follow difficulty, and how many documents a turn should show.
+"""Auto-RAG in small: whether the number of rounds follows difficulty, and how many documents suit a turn.
 
-Eight chains of four facts (records/auto_rag.jsonl), each fact in a passage of its own, and two near misses a
-chain. A question of h hops needs the first h facts of a chain. Each fact names what the next one is about.
-There are eight questions each of one to four hops over one library of 48 passages.
+There are eight chains of four facts (records/auto_rag.jsonl). Each fact has a passage of its own and names
+the subject of the next one, and each chain has two near misses. A question of h hops needs the first h facts
+of a chain. There are eight questions for each of one to four hops over one library of 48 passages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PRESET, AGENT, ONE = "Auto-RAG, 3 a turn", "agent", "agent, no reasoning"
 
 
 def preset(shown: int) -> Mapping[str, Any]:
-    """Return the knobs of the paper with so many documents a turn."""
+    """Return the knobs of the paper with a number of documents for each turn."""
     method = {"form": "auto-rag", "fusion": "dense", "turn_passages": shown}
     return {"preset": "auto-rag-paper", "method": method, "top_k": 10}
 
@@ -39,7 +39,7 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 @cache
 def without_reasoning() -> Any:
-    """Return the agent without `reason`: it searches the question and writes."""
+    """Return the agent without `reason`: it searches the question once and writes."""
     from ragweave.evals.off import without
     from ragweave.graphs.agent import build
 
@@ -50,11 +50,8 @@ def passages(record: ClaimRecord) -> list[Row]:
     """Return the library."""
     out = []
     for chain in record.of("chain"):
-        texts = [*chain["links"], *chain["near"]]
-        out += [
-            {"id": f"{chain['id']}-{n}", "title": text["title"], "text": text["text"]}
-            for n, text in enumerate(texts)
-        ]
+        for n, text in enumerate([*chain["links"], *chain["near"]]):
+            out.append({"id": f"{chain['id']}-{n}", "title": text["title"], "text": text["text"]})
     return out
 
 
@@ -79,7 +76,9 @@ Table = dict[str, dict[int, list[Row]]]
 
 def by_hop(outcomes: Sequence[Row]) -> Table:
     """Sort outcomes by arm and hops."""
-    out: Table = {arm: {hop: [] for hop in HOPS} for arm in ARMS}
+    out: Table = {}
+    for arm in ARMS:
+        out[arm] = {hop: [] for hop in HOPS}
     for row in outcomes:
         arm, hop, _ = row["run"].split("/")
         out[arm][int(hop)].append(row)
@@ -100,23 +99,28 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
     """Return rounds and right answers by hops for every arm."""
     found = by_hop(outcomes)
     chains = len(record.of("chain"))
-    heads = "".join(f"{f'{hop} hops' if hop > 1 else '1 hop':>8}" for hop in HOPS)
+    heads = "   1 hop  2 hops  3 hops  4 hops"
     lines = [f"{chains} questions of each number of hops", ""]
     lines.append(f"{'rounds, mean':22}{heads}   4 hops - 1 hop, with its 95 % interval (paired bootstrap)")
     figures: dict[str, float] = {}
     for arm, hops in found.items():
-        rounds = {hop: _values(rows, "rounds") for hop, rows in hops.items()}
-        means = {hop: sum(values) / len(values) for hop, values in rounds.items()}
-        figures |= {f"{arm}, {hop} hops, rounds": round(mean, 4) for hop, mean in means.items()}
-        cells = "".join(f"{mean:8.2f}" for mean in means.values())
-        lines.append(f"{arm:22}{cells}   {gain(rounds[HOPS[0]], rounds[HOPS[-1]])}")
+        cells = ""
+        for hop, rows in hops.items():
+            mean = _mean(rows, "rounds")
+            figures[f"{arm}, {hop} hops, rounds"] = round(mean, 4)
+            cells += f"{mean:8.2f}"
+        more = gain(_values(hops[HOPS[0]], "rounds"), _values(hops[HOPS[-1]], "rounds"))
+        lines.append(f"{arm:22}{cells}   {more}")
     lines += ["", f"{'right answers':22}{heads}   calls of the model, mean"]
     for arm, hops in found.items():
-        right = {hop: sum(rights(record, rows)) for hop, rows in hops.items()}
-        figures |= {f"{arm}, {hop} hops, right": n for hop, n in right.items()}
-        calls = _values([row for rows in hops.values() for row in rows], "calls")
-        cells = "".join(f"{n:8.0f}" for n in right.values())
-        lines.append(f"{arm:22}{cells}   {sum(calls) / len(calls):.2f}")
+        cells = ""
+        all_rows: list[Row] = []
+        for hop, rows in hops.items():
+            right = sum(rights(record, rows))
+            figures[f"{arm}, {hop} hops, right"] = right
+            cells += f"{right:8.0f}"
+            all_rows += rows
+        lines.append(f"{arm:22}{cells}   {_mean(all_rows, 'calls'):.2f}")
     lines += ["", "share of right answers, less the agent without reasoning"]
     base = _over_hops(record, found[ONE])
     lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, AGENT)]
@@ -128,17 +132,21 @@ def _values(rows: Sequence[Row], key: str) -> list[float]:
     return [float(row[key]) for row in rows]
 
 
+def _mean(rows: Sequence[Row], key: str) -> float:
+    return sum(_values(rows, key)) / len(rows)
+
+
 def _over_hops(record: ClaimRecord, hops: Mapping[int, Sequence[Row]]) -> list[float]:
     """Return the share of right answers of each chain, so that the interval resamples chains."""
-    by_chain = zip(*(rights(record, rows) for rows in hops.values()), strict=True)
-    return [sum(row) / len(row) for row in by_chain]
+    by_hops = [rights(record, rows) for rows in hops.values()]
+    return [sum(row) / len(row) for row in zip(*by_hops, strict=True)]
 
 
 def draw(record: ClaimRecord, found: Table, path: Path) -> None:
     """Draw rounds and right answers by hops."""
     figure, (left, right) = drawing(2, (9, 4))
     for n, (arm, hops) in enumerate(found.items()):
-        rounds = [sum(_values(rows, "rounds")) / len(rows) for rows in hops.values()]
+        rounds = [_mean(rows, "rounds") for rows in hops.values()]
         left.plot(HOPS, rounds, label=arm, **stroke(n))
         shares = [sum(rights(record, rows)) / len(rows) for rows in hops.values()]
         right.plot(HOPS, shares, label=arm, **stroke(n))
@@ -149,5 +157,5 @@ def draw(record: ClaimRecord, found: Table, path: Path) -> None:
 
 
 async def claim(given: Given) -> ClaimReport:
-    """Run all arms again with the kept replies, and report."""
+    """Run all arms again with the recorded replies, and report."""
     return await replayed(NAME, given, runs, report)

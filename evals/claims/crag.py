@@ -1,9 +1,9 @@
-"""CRAG in small: what plain RAG, CRAG and the agent do while retrieval fails.
+"""CRAG in small: how plain RAG, CRAG and the agent answer when retrieval fails.
 
-Twenty questions over one library of sixty passages (records/crag.jsonl): of each question a passage that
-answers and two near misses. In five steps a share of the passages that answer is removed; a third near miss
-takes the place of each: an older edition with another value, a subject of nearly the same name, or another
-fact of the same subject. What is removed stays removed. The web is a folder of pages: three quarters of the
+There are twenty questions over one library of sixty passages (records/crag.jsonl). Each question has a
+passage that answers and two near misses. Each of five steps removes a larger share of the passages that
+answer. A third near miss replaces each of them: an older edition with another value, a subject of nearly the
+same name, or another fact of the same subject. A folder of pages replaces the web: three quarters of the
 questions have a page that answers, and each has one that does not.
 """
 
@@ -28,7 +28,7 @@ from ragweave.evals.claims.played import (
 
 NAME = "crag"
 STEPS = (0, 25, 50, 75, 100)
-"""Percent of the passages that answer which are removed."""
+"""Percentages of the passages that answer that a step removes."""
 WEB_SHARE = 0.75
 SHOWN = 5
 ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -40,29 +40,34 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "agent, model grades": ("agent", {"check_by": "off", "grade_by": "llm", "web": "auto"}),
 }
 """Graph and knobs of each arm."""
+OTHERS = tuple(arm for arm in ARMS if arm != "plain RAG")
+VERDICTS = ("right", "wrong", "declined")
+Verdicts = Mapping[str, Mapping[int, Sequence[str]]]
+"""Verdicts by arm and step, in the order of the questions."""
 
 
 def passages(questions: Sequence[Row], step: int) -> list[Row]:
     """Return the library of a step."""
     order = first_by_digest(row["id"] for row in questions)
-    gone = set(order[: len(order) * step // 100])
+    removed = set(order[: len(order) * step // 100])
     out = []
     for row in questions:
-        texts = [row["instead"] if row["id"] in gone else row["gold"], *row["near"]]
-        out += [{"id": f"{row['id']}-{n}", **text} for n, text in enumerate(texts)]
+        first = row["instead"] if row["id"] in removed else row["gold"]
+        for n, text in enumerate([first, *row["near"]]):
+            out.append({"id": f"{row['id']}-{n}", **text})
     return out
 
 
 def write_pages(questions: Sequence[Row], folder: Path) -> Path:
-    """Write the pages that stand in for the web; return their folder."""
+    """Write the pages that replace the web; return their folder."""
     order = first_by_digest((row["id"] for row in questions), "web")
-    held = set(order[: round(len(order) * WEB_SHARE)])
+    with_answer = set(order[: round(len(order) * WEB_SHARE)])
     folder.mkdir(parents=True, exist_ok=True)
     for row in questions:
         for kind in ("page", "other"):
-            if kind == "page" and row["id"] not in held:
+            if kind == "page" and row["id"] not in with_answer:
                 continue
-            title, text = (html.escape(row[kind][part]) for part in ("title", "text"))
+            title, text = html.escape(row[kind]["title"]), html.escape(row[kind]["text"])
             at = f"https://{kind}.example.org/{row['id']}"
             (folder / f"{row['id']}-{kind}.html").write_text(
                 f'<html><head><title>{title}</title><link rel="canonical" href="{at}"></head>'
@@ -73,7 +78,7 @@ def write_pages(questions: Sequence[Row], folder: Path) -> Path:
 
 
 async def runs(record: ClaimRecord, work: Path, steps: Sequence[int] = STEPS) -> list[Run]:
-    """Index the library of each step, put the pages in the place of the web, and return all runs."""
+    """Index the library of each step, replace the web by the pages, and return all runs."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.evals.corpus import prepare
 
@@ -85,14 +90,17 @@ async def runs(record: ClaimRecord, work: Path, steps: Sequence[int] = STEPS) ->
         library = (await prepare(passages(questions, step), f"crag-{step}", work)).library.name
         for arm, (graph, knobs) in ARMS.items():
             context = {"library": library, "top_k": SHOWN, **knobs}
-            out += [Run(f"{arm}/{step}/{row['id']}", row["question"], graph, context) for row in questions]
+            for row in questions:
+                out.append(Run(f"{arm}/{step}/{row['id']}", row["question"], graph, context))
     return out
 
 
 def judged(record: ClaimRecord, outcomes: Sequence[Row]) -> dict[str, dict[int, list[str]]]:
     """Return the verdicts by arm and step, in the order of the questions."""
     answers = {row["id"]: row["answers"] for row in record.of("question")}
-    out: dict[str, dict[int, list[str]]] = {arm: {step: [] for step in STEPS} for arm in ARMS}
+    out: dict[str, dict[int, list[str]]] = {}
+    for arm in ARMS:
+        out[arm] = {step: [] for step in STEPS}
     for row in outcomes:
         arm, step, id = row["run"].split("/")
         out[arm][int(step)].append(verdict(row, answers[id]))
@@ -108,62 +116,63 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
     lines += ["", f"{'':22}{heads}"]
     figures: dict[str, float] = {}
     for arm, steps in found.items():
-        cells = []
-        for step, said in steps.items():
-            counts = [said.count(kind) for kind in ("right", "wrong", "declined")]
-            cells.append(f"{'/'.join(map(str, counts)):>12}")
-            figures |= {
-                f"{arm}, {step} %, {kind}": n
-                for kind, n in zip(("right", "wrong", "declined"), counts, strict=True)
-            }
-        lines.append(f"{arm:22}{''.join(cells)}")
+        cells = ""
+        for step, verdicts in steps.items():
+            cells += f"{_counts(verdicts):>12}"
+            for kind in VERDICTS:
+                figures[f"{arm}, {step} %, {kind}"] = verdicts.count(kind)
+        lines.append(f"{arm:22}{cells}")
     lines += [
         "",
         "share of right answers over all steps, less plain RAG, with its 95 % interval (paired bootstrap)",
     ]
-    lines += [
-        f"{arm:22}{gain(_mean(found['plain RAG'], 'right'), _mean(found[arm], 'right'))}" for arm in OTHERS
-    ]
+    lines += _gains(found, "right")
     lines += ["", "share of wrong answers over all steps, less plain RAG"]
-    lines += [
-        f"{arm:22}{gain(_mean(found['plain RAG'], 'wrong'), _mean(found[arm], 'wrong'))}" for arm in OTHERS
-    ]
+    lines += _gains(found, "wrong")
     lines += ["", "right / wrong / declined at 100 %, by what took the place of the passage"]
     lines += _by_kind(record, found)
     lines += ["", kept_note(len(outcomes), changed)]
     return ClaimReport("\n".join(lines), figures, lambda path: draw(found, path))
 
 
-OTHERS = tuple(arm for arm in ARMS if arm != "plain RAG")
+def _counts(verdicts: Sequence[str]) -> str:
+    """Return the numbers of right, wrong and declined answers."""
+    return "/".join(str(verdicts.count(kind)) for kind in VERDICTS)
+
+
+def _gains(found: Verdicts, kind: str) -> list[str]:
+    """Return the difference of each arm to plain RAG in the share of a verdict."""
+    base = _mean(found["plain RAG"], kind)
+    return [f"{arm:22}{gain(base, _mean(found[arm], kind))}" for arm in OTHERS]
 
 
 def _mean(steps: Mapping[int, Sequence[str]], kind: str) -> list[float]:
     """Return the share of a verdict over all steps, by question, so that the interval resamples questions."""
     by_question = zip(*steps.values(), strict=True)
-    return [sum(said == kind for said in row) / len(row) for row in by_question]
+    return [verdicts.count(kind) / len(verdicts) for verdicts in by_question]
 
 
-def _by_kind(record: ClaimRecord, found: Mapping[str, Mapping[int, Sequence[str]]]) -> list[str]:
+def _by_kind(record: ClaimRecord, found: Verdicts) -> list[str]:
     """Return right, wrong and declined at the last step by the kind of near miss."""
     kinds = [row["kind"] for row in record.of("question")]
     names = list(dict.fromkeys(kinds))
     lines = [f"{'':22}" + "".join(f"{f'{name} ({kinds.count(name)})':>16}" for name in names)]
     for arm, steps in found.items():
-        cells = []
+        last = list(zip(steps[STEPS[-1]], kinds, strict=True))
+        cells = ""
         for name in names:
-            said = [v for v, kind in zip(steps[STEPS[-1]], kinds, strict=True) if kind == name]
-            counts = [said.count(kind) for kind in ("right", "wrong", "declined")]
-            cells.append(f"{'/'.join(map(str, counts)):>16}")
-        lines.append(f"{arm:22}{''.join(cells)}")
+            verdicts = [found_verdict for found_verdict, kind in last if kind == name]
+            cells += f"{_counts(verdicts):>16}"
+        lines.append(f"{arm:22}{cells}")
     return lines
 
 
-def draw(found: Mapping[str, Mapping[int, Sequence[str]]], path: Path) -> None:
-    """Draw the share of each verdict at each step, a panel a verdict."""
+def draw(found: Verdicts, path: Path) -> None:
+    """Draw the share of each verdict at each step, a panel for each verdict."""
     figure, axes = drawing(3, (11, 4))
-    for axis, kind in zip(axes, ("right", "wrong", "declined"), strict=True):
+    for axis, kind in zip(axes, VERDICTS, strict=True):
         for n, (arm, steps) in enumerate(found.items()):
-            shares = [said.count(kind) / len(said) for said in map(list, steps.values())]
+            shares = [verdicts.count(kind) / len(verdicts) for verdicts in steps.values()]
             axis.plot(STEPS, shares, label=arm, **stroke(n))
         axis.set(title=kind, ylim=(-0.03, 1.03), xticks=STEPS, xlabel="% of gold passages removed")
     axes[-1].legend(fontsize="small")
@@ -171,5 +180,5 @@ def draw(found: Mapping[str, Mapping[int, Sequence[str]]], path: Path) -> None:
 
 
 async def claim(given: Given) -> ClaimReport:
-    """Run all arms again with the kept replies, and report."""
+    """Run all arms again with the recorded replies, and report."""
     return await replayed(NAME, given, runs, report)

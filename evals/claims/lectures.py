@@ -1,4 +1,4 @@
-"""Lectures as films: their slides, each shown as long as its narration takes, with the narration as subtitles."""
+"""Make films of lectures: slides, each as long as its narration, with the narration as subtitles."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
-"""RAG-Fusion in small: questions in few, vague or foreign words, alone and with rewrites that are kept.
+"""RAG-Fusion in small: short, vague or foreign questions, alone and with recorded rewrites.
 
-Sixty questions over five libraries (records/rag_fusion_questions.jsonl), a third of them in another language
-than the file that answers. Their passages are those of each library with the lowest SHA-256 of
-`library/file#paragraph`, one a file, so that no search has chosen them. No question holds the decisive word
-of its passage. The rewrites (records/rag_fusion_rewrites.jsonl) were written by hand to the product's own
-prompt; a model gives them back, and `expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`.
-Counted is the passage that answers among the first 4 and the first 10.
+There are sixty questions over five libraries (records/rag_fusion_questions.jsonl), a third of them in another
+language than the file that answers. Their passages have the lowest SHA-256 of `library/file#paragraph` in
+their library, one for each file, so that no search has chosen them. No question contains the decisive word of
+its passage. The rewrites (records/rag_fusion_rewrites.jsonl) were written by hand to the product's own
+prompt. A model returns them, and `expand`, `retrieve` and `fuse` run as in the graph `rag_fusion`. The
+figures count the passage that answers among the first 4 and the first 10.
 
-The rewrites are blind: whoever wrote them was given the questions and the prompt of `expand`, and neither
-libraries nor answers. Two arms leave rewrites out all the same: those that hold the decisive word, and those
-that share any content word with the sentence that answers, so that what a lucky word brings can be told from
-the rest.
+The rewrites are blind: their author had the questions and the prompt of `expand`, but neither libraries nor
+answers. Two arms still leave rewrites out: those that contain the decisive word, and those that share any
+content word with the sentence that answers. They separate the gain of a lucky word from the rest.
 """
 
 from __future__ import annotations
@@ -34,53 +33,59 @@ ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
 PUBLISHED = "ranks, k=60, as published"
 Found = dict[str, list[str]]
-"""Texts in their order, best first, by arm."""
+"""Texts, best first, by arm."""
 
 
 class Rewriting(KeptChat):
-    """A model that answers the prompt of `expand` for a question with the rewrites that were kept."""
+    """A model that answers the prompt of `expand` for a question with the recorded rewrites."""
 
     def _reply(self, messages: Sequence[Any]) -> str:
         return self.kept[str(messages[-1].text).strip()]
 
 
 def rewriting() -> Rewriting:
-    """Return the model that gives the kept rewrites."""
-    rows = read_rows(REWRITES)
-    return Rewriting(kept={row["question"]: json.dumps({"queries": row["queries"]}) for row in rows})
+    """Return the model that gives the recorded rewrites."""
+    replies = {}
+    for row in read_rows(REWRITES):
+        replies[row["question"]] = json.dumps({"queries": row["queries"]})
+    return Rewriting(kept=replies)
 
 
 def place(row: Mapping[str, Any], texts: Sequence[str]) -> int:
     """Return the place, from 1, of the passage that answers, or 0."""
     gold = " ".join(row["gold"].split())
-    return next((n for n, text in enumerate(texts, 1) if gold in text), 0)
+    for n, text in enumerate(texts, 1):
+        if gold in text:
+            return n
+    return 0
 
 
-def telling(row: Mapping[str, Any], rewrite: str) -> bool:
-    """Tell whether a rewrite holds the decisive word, which whoever wrote it knew."""
+def has_decisive_word(row: Mapping[str, Any], rewrite: str) -> bool:
+    """Return whether a rewrite contains the decisive word."""
     return str(row["decisive"]).casefold() in rewrite.casefold()
 
 
-def sharing(row: Mapping[str, Any], rewrite: str) -> bool:
-    """Tell whether a rewrite shares a content word with the sentence that answers."""
+def has_answer_word(row: Mapping[str, Any], rewrite: str) -> bool:
+    """Return whether a rewrite shares a content word with the sentence that answers."""
     from ragweave.models.text import content_terms
 
-    return telling(row, rewrite) or bool({*content_terms(rewrite)} & {*content_terms(row["gold"])})
+    shared = set(content_terms(rewrite)) & set(content_terms(row["gold"]))
+    return has_decisive_word(row, rewrite) or bool(shared)
 
 
 @dataclass
 class Search:
-    """What `expand` and `retrieve` left of a question, which each fusion orders in its own way."""
+    """The state of a question after `expand` and `retrieve`, which each fusion orders in its own way."""
 
     library: Any
     context: Any
     state: State
     file: str
-    """Name of the file that answers; a passage of another one does not count."""
+    """Name of the file that answers; passages of other files do not count."""
 
     @property
     def query(self) -> str:
-        """The question as it was searched."""
+        """The question as the search used it."""
         return self.state["query"]
 
     @property
@@ -89,26 +94,33 @@ class Search:
         return self.state["found"]
 
     async def by_node(self, found: list[RankedList], **knobs: Any) -> list[str]:
-        """Let the product's own `fuse` order lists."""
+        """Order lists by the product's own `fuse`."""
         from langgraph.runtime import Runtime
 
         from ragweave.nodes.fuse import fuse
 
         context = self.context.model_validate({**self.context.model_dump(exclude_unset=True), **knobs})
-        left = list(dict.fromkeys(row["query"] for row in found if row["query"] != self.query))
-        phrased: Any = [{"hop": 1, "query": self.query, "also": [], "rewrites": left, "by": "llm"}]
+        rewrites = list(dict.fromkeys(row["query"] for row in found))
+        if self.query in rewrites:
+            rewrites.remove(self.query)
+        phrased: Any = [{"hop": 1, "query": self.query, "also": [], "rewrites": rewrites, "by": "llm"}]
         state: Any = {**self.state, "found": found, "queries": phrased}
         update = await fuse(state, Runtime(context=context, stream_writer=lambda _: None))
         return self.texts(update["evidence"])
 
     async def each(self) -> list[list[Evidence]]:
-        """Return what each phrasing alone puts in order, the question's first."""
-        return [
-            await self.ordered(q, [row for row in self.found if row["query"] == q]) for q in self.phrasings()
-        ]
+        """Return the ranking of each phrasing alone, the question's first."""
+        rankings = []
+        for query in self.phrasings():
+            rankings.append(await self.ordered(query, self.found_by(query)))
+        return rankings
+
+    def found_by(self, query: str) -> list[RankedList]:
+        """Return the lists of one phrasing."""
+        return [row for row in self.found if row["query"] == query]
 
     async def ordered(self, query: str, found: list[RankedList]) -> list[Evidence]:
-        """Put lists in order by a query."""
+        """Fuse lists and rank the result by a query."""
         from ragweave.components.fusion import fused
         from ragweave.components.local.rank import score_pools
 
@@ -121,27 +133,31 @@ class Search:
 
     def of_kind(self, kind: str) -> list[list[tuple[str, float]]]:
         """Return the lists of one kind, the question's first."""
-        lists = {
-            row["query"]: list(zip(row["ids"], row["scores"], strict=True))
-            for row in self.found
-            if row["kind"] == kind
-        }
+        lists = {}
+        for row in self.found:
+            if row["kind"] == kind:
+                lists[row["query"]] = list(zip(row["ids"], row["scores"], strict=True))
         return [lists.get(q, []) for q in self.phrasings()]
 
     async def items(self, ids: Sequence[str]) -> list[str]:
         """Return the texts of items."""
-        held = await self.library.items(ids)
-        return self.texts([held[i] for i in ids])
+        items = await self.library.items(ids)
+        return self.texts([items[id] for id in ids])
 
     def texts(self, rows: Sequence[Any]) -> list[str]:
-        """Return what rows say, nothing of a file that does not answer."""
-        given = [row if isinstance(row, dict) else {"text": row.text, "locator": row.locator} for row in rows]
-        mine = [str(row["locator"].get("file", "")).endswith(self.file) for row in given]
-        return [" ".join(row["text"].split()) if own else "" for row, own in zip(given, mine, strict=True)]
+        """Return the texts of rows; "" for rows of files that do not answer."""
+        out = []
+        for row in rows:
+            text, locator = (
+                (row["text"], row["locator"]) if isinstance(row, dict) else (row.text, row.locator)
+            )
+            is_answer = str(locator.get("file", "")).endswith(self.file)
+            out.append(" ".join(text.split()) if is_answer else "")
+        return out
 
 
 def ranked(lists: Sequence[list[tuple[str, float]]], k: int, first: float) -> list[str]:
-    """Join lists by reciprocal ranks, the first one at its own weight."""
+    """Fuse lists by reciprocal ranks; the first list has a weight of its own."""
     from ragweave.components.fusion import fuse_ranks
 
     weights = [first, *[1.0] * (len(lists) - 1)]
@@ -149,24 +165,27 @@ def ranked(lists: Sequence[list[tuple[str, float]]], k: int, first: float) -> li
 
 
 async def arms(row: Mapping[str, Any], search: Search) -> Found:
-    """Return what each arm puts first."""
-    mine = [each for each in search.found if each["query"] == search.query]
-    out = {ALONE: await search.by_node(mine), TURNS: await search.by_node(search.found)}
-    for name, tells in ((CLEAN, telling), (BARE, sharing)):
-        kept = [
-            each for each in search.found if each["query"] == search.query or not tells(row, each["query"])
-        ]
-        out[name] = await search.by_node(kept)
-    each = [[(e["id"], 0.0) for e in rows] for rows in await search.each()]
+    """Return the ranked texts of each arm."""
+    out = {ALONE: await search.by_node(search.found_by(search.query))}
+    out[TURNS] = await search.by_node(search.found)
+    for name, excluded in ((CLEAN, has_decisive_word), (BARE, has_answer_word)):
+        lists = []
+        for found in search.found:
+            if found["query"] == search.query or not excluded(row, found["query"]):
+                lists.append(found)
+        out[name] = await search.by_node(lists)
+    rankings = []
+    for evidence in await search.each():
+        rankings.append([(e["id"], 0.0) for e in evidence])
     for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
-        out[f"ranks, {name}"] = await search.items(ranked(each, k, first))
+        out[f"ranks, {name}"] = await search.items(ranked(rankings, k, first))
     out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
     preset = {"preset": "rag-fusion-paper", "mode": "llm", "top_k": 10, "library": row["library"]}
     out[PUBLISHED] = await search.by_node(search.found, **preset)
     for name, kind in (("words", "lexical"), ("vectors", "dense")):
-        lists = search.of_kind(kind)
-        out[f"{name}, question alone"] = await search.items([i for i, _ in lists[0]])
-        out[f"{name}, ranks, k=60"] = await search.items(ranked(lists, 60, 1.0))
+        of_kind = search.of_kind(kind)
+        out[f"{name}, question alone"] = await search.items([id for id, _ in of_kind[0]])
+        out[f"{name}, ranks, k=60"] = await search.items(ranked(of_kind, 60, 1.0))
     return out
 
 
@@ -190,11 +209,11 @@ async def measure(questions: Sequence[dict[str, Any]]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for name in LIBRARIES:
         await index([folder_of(name) / "library"], name)
-        library, context = (
-            await open_library(name),
-            Context(library=name, mode="llm", top_k=10, recency="off"),
-        )
-        for row in (row for row in questions if row["library"] == name):
+        library = await open_library(name)
+        context = Context(library=name, mode="llm", top_k=10, recency="off")
+        for row in questions:
+            if row["library"] != name:
+                continue
             with override(writer=model):
                 sent: Any = {"messages": [("human", row["question"])]}
                 state: Any = await searching.ainvoke(sent, context=context)
@@ -216,7 +235,11 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
 
     foreign = [n for n, row in enumerate(questions) if row["foreign"]]
     lines = [f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file"]
-    lines += [_held(questions), "", f"{'passage that answers':30} first 4  first 10  foreign, first 4"]
+    lines += [
+        _rewrite_counts(questions),
+        "",
+        f"{'passage that answers':30} first 4  first 10  foreign, first 4",
+    ]
     shares: dict[str, tuple[float, float]] = {}
     for arm, at in places.items():
         four, ten = within(at, 4), within(at, 10)
@@ -235,14 +258,17 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     return ClaimReport("\n".join(lines), figures, lambda path: draw(shares, path))
 
 
-def _held(questions: Sequence[dict[str, Any]]) -> str:
-    """Say how many rewrites hold a word that helps."""
-    kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
-    pairs = [(row, rewrite) for row in questions for rewrite in kept[row["question"]]]
-    decisive = sum(telling(row, rewrite) for row, rewrite in pairs)
-    shared = sum(sharing(row, rewrite) for row, rewrite in pairs)
-    held = f"{decisive} hold the decisive word, {shared} a word of the answer"
-    return f"{len(pairs)} rewrites, written blind: {held}"
+def _rewrite_counts(questions: Sequence[dict[str, Any]]) -> str:
+    """Return a line with the number of rewrites that contain a helpful word."""
+    rewrites = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
+    count = decisive = shared = 0
+    for row in questions:
+        for rewrite in rewrites[row["question"]]:
+            count += 1
+            decisive += has_decisive_word(row, rewrite)
+            shared += has_answer_word(row, rewrite)
+    helpful = f"{decisive} hold the decisive word, {shared} a word of the answer"
+    return f"{count} rewrites, written blind: {helpful}"
 
 
 def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
@@ -255,6 +281,6 @@ def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
 
 
 async def claim(given: Given) -> ClaimReport:
-    """Search all questions again with the kept rewrites, and report."""
+    """Search all questions again with the recorded rewrites, and report."""
     questions = read_rows(QUESTIONS)
     return report(await measure(questions), questions)

@@ -1,9 +1,9 @@
 """A library of text, pictures, slides and recordings, in which documents are long and subjects are shared.
 
-Everything is public data. Sections of a textbook and articles of an encyclopedia are documents as a whole, and
-paragraphs; pictures of the same textbook are indexed by title and caption; slides by the words that OCR reads
-on them; the lectures that they belong to, and podcasts, by what is said, whole as videos and in stretches of a
-minute as clips.
+Everything is public data. Sections of a textbook and articles of an encyclopedia are indexed whole as
+documents, and in parts as paragraphs. Pictures of the same textbook are indexed by title and caption, slides
+by the words that OCR reads on them. Their lectures, and podcasts, are indexed by their speech: whole as
+videos, and minute by minute as clips.
 """
 
 from __future__ import annotations

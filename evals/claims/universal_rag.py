@@ -1,4 +1,4 @@
-"""UniversalRAG in small: one joint space against corpora that a router chooses, and the effect of granularity.
+"""UniversalRAG in small: one joint space against routed corpora, and the effect of granularity.
 
 There are two hundred questions (records/universal_rag_questions.jsonl), forty for each corpus, over the
 library of `universal_library`. For each question the record universal_rag_lists.jsonl has the ten nearest

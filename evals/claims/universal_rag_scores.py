@@ -65,7 +65,7 @@ def hits(found: Sequence[Sequence[str]], questions: Questions, k: int) -> list[f
 
 
 def sources(found: Sequence[Sequence[str]], questions: Questions, k: int) -> list[float]:
-    """Return 1 for each question with an item of a gold source among the first k, whatever the item's size."""
+    """Return 1 for each question with an item of a gold source among the first k, of any size."""
     out = []
     for row, question in zip(found, questions, strict=True):
         gold = set(map(source_of, question["gold"]))
@@ -79,7 +79,7 @@ def mean_hits(found: Sequence[Sequence[str]], questions: Questions, k: int) -> f
 
 
 def gap(questions: Questions, lists: Sequence[Lists]) -> dict[str, dict[str, float]]:
-    """Return the modality gap: the shares of modalities in the first ten of one space, by the question's modality."""
+    """Return the shares of modalities in the first ten of one space, by the modality of the question."""
     shares: dict[str, list[list[float]]] = {name: [] for name in MODALITIES}
     for question, corpora in zip(questions, lists, strict=True):
         shares[modality_of(question["corpus"])].append(_modality_shares(corpora))

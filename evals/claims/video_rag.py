@@ -1,12 +1,12 @@
-"""VideoRAG in small: what graph and frames bring over two hours of recordings.
+"""VideoRAG in small: the effect of graph and frames over two hours of recordings.
 
-The recordings, their entity graph and their captions are those of `video_library`. Forty questions have a gold
-stretch of seconds: twenty on what is said, and twenty on what a slide shows, written from the words on slides
-before there was any caption. A clip among the first 1 or 5 that meets the stretch is right. The record
-video_rag_clips.jsonl keeps what each arm found; with a folder of public data it is measured again.
+`video_library` provides the recordings, their entity graph and their captions. Forty questions have a gold
+span of seconds: twenty about the speech, and twenty about slides, written from the words on the slides before
+any caption existed. A clip among the first 1 or 5 is right if it overlaps the span. The record
+video_rag_clips.jsonl has the clips of each arm; with a folder of public data they are measured again.
 
-Eight open questions are answered by a played writer, whose prompts and replies are kept, from the six best
-items of an arm, and two played judges compare the answers (`video_judged`).
+A writer with recorded prompts and replies answers eight open questions from the six best items of an arm, and
+two recorded judges compare the answers (`video_judged`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 NAME = "video_rag"
 KEPT = 10
-"""Clips of an arm that are kept."""
+"""Number of recorded clips of an arm."""
 WHOLE, PLAIN = "whole", "plain RAG over transcripts"
 PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "look": "off"}
 KINDS = ("said", "shown")
@@ -67,28 +67,29 @@ ARMS = {
 JUDGED = tuple(ARMS)[:4]
 """Arms whose answers are compared."""
 ITEMS = 6
-"""Items that a writer is shown."""
+"""Number of items that the writer sees."""
 Clip = tuple[str, float, float]
 """Recording, first and last second."""
 
 
 def right(found: Sequence[Clip], gold: Sequence[Clip], k: int) -> float:
-    """Return 1 if one of the first k clips meets a gold stretch."""
+    """Return 1 if one of the first k clips overlaps a gold span."""
     for name, start, end in found[:k]:
-        if any(name == g and start < until and since < end for g, since, until in gold):
-            return 1.0
+        for gold_name, gold_start, gold_end in gold:
+            if name == gold_name and start < gold_end and gold_start < end:
+                return 1.0
     return 0.0
 
 
 def marks(
     questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]], arm: str, k: int
 ) -> list[float]:
-    """Return the mark of each question."""
+    """Return the score of each question."""
     return [right(kept[q["id"]]["found"][arm], kept[q["id"]]["gold"], k) for q in questions]
 
 
 async def claim(given: Given) -> ClaimReport:
-    """ClaimReport from the kept clips and verdicts; the clips are measured again first if public data are given."""
+    """Return the report from the recorded clips and verdicts; with public data, measure them again first."""
     asked = read_rows(f"{NAME}_questions")
     questions = [q for q in asked if q["kind"] in KINDS]
     if given.data is not None:
@@ -106,29 +107,39 @@ def report(
     rows: Sequence[Mapping[str, Any]],
     verdicts: list[video_judged.PairVerdict],
 ) -> ClaimReport:
-    """Return the table of right seconds, the verdicts, and what draws them."""
+    """Return the table of right seconds, the verdicts, and the function that draws them."""
     head, kept = rows[0], {row["id"]: row for row in rows[1:]}
     lines = [head["library"], "", _seconds(questions, kept), ""]
     lines.append("difference with its 95 % interval (paired bootstrap), first 1 and first 5")
     for name in JUDGED[1:]:
-        pairs = [gain(*(marks(questions, kept, a, k) for a in (name, WHOLE))) for k in (1, 5)]
-        lines.append(f"{WHOLE} - {name}: {pairs[0]}, {pairs[1]}")
+        first = gain(marks(questions, kept, name, 1), marks(questions, kept, WHOLE, 1))
+        fifth = gain(marks(questions, kept, name, 5), marks(questions, kept, WHOLE, 5))
+        lines.append(f"{WHOLE} - {name}: {first}, {fifth}")
     lines += ["", video_judged.shown(verdicts)]
-    figures = {
-        f"{arm}, first {k}": float(np.mean(marks(questions, kept, arm, k))) for arm in ARMS for k in (1, 5)
-    }
+    figures: dict[str, float] = {}
+    for arm in ARMS:
+        figures[f"{arm}, first 1"] = _mean(questions, kept, arm, 1)
+        figures[f"{arm}, first 5"] = _mean(questions, kept, arm, 5)
     return ClaimReport("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+
+
+def _mean(
+    questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]], arm: str, k: int
+) -> float:
+    return float(np.mean(marks(questions, kept, arm, k)))
 
 
 def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
     rows: list[list[Any]] = []
     for arm in ARMS:
-        row: list[Any] = [arm, *(share(marks(questions, kept, arm, k)) for k in (1, 5))]
+        row: list[Any] = [arm, share(marks(questions, kept, arm, 1)), share(marks(questions, kept, arm, 5))]
         for kind in KINDS:
             mine = [q for q in questions if q["kind"] == kind]
-            row += [float(np.mean(marks(mine, kept, arm, k))) for k in (1, 5)]
+            row += [_mean(mine, kept, arm, 1), _mean(mine, kept, arm, 5)]
         rows.append(row)
-    columns = ["right seconds", "first 1", "first 5", *(f"{kind}, {k}" for kind in KINDS for k in (1, 5))]
+    columns = ["right seconds", "first 1", "first 5"]
+    for kind in KINDS:
+        columns += [f"{kind}, 1", f"{kind}, 5"]
     return table(columns, rows)
 
 
@@ -143,12 +154,15 @@ def draw(
     series = {}
     for kind in KINDS:
         mine = [q for q in questions if q["kind"] == kind]
-        series[f"what is {kind}"] = [float(np.mean(marks(mine, kept, arm, 5))) for arm in ARMS]
+        series[f"what is {kind}"] = [_mean(mine, kept, arm, 5) for arm in ARMS]
     bars(axes[0], series, list(ARMS))
     axes[0].set_title("A clip of the right seconds among the first five")
     shares = video_judged.shares(verdicts)
     aspects = list(next(iter(shares.values())))
-    bars(axes[1], {f"over {b}": [of[a].mean for a in aspects] for b, of in shares.items()}, aspects)
+    wins = {}
+    for other, by_aspect in shares.items():
+        wins[f"over {other}"] = [by_aspect[aspect].mean for aspect in aspects]
+    bars(axes[1], wins, aspects)
     axes[1].axvline(0.5, color="grey", linewidth=0.8)
     axes[1].set_title("Verdicts that the whole wins")
     save(figure, path)
@@ -157,7 +171,7 @@ def draw(
 async def measure(
     questions: Sequence[Mapping[str, Any]], data: Path, libraries: Mapping[bool, Library]
 ) -> list[dict[str, Any]]:
-    """Return a row on the recordings, then one a question: its gold seconds and the clips of each arm."""
+    """Return a row about the recordings, then one per question with its gold seconds and clips by arm."""
     from ragweave.evals.claims.lectures import placed
     from ragweave.evals.claims.video_library import EPISODES
 
@@ -178,7 +192,7 @@ async def measure(
 
 
 async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -> list[dict[str, str]]:
-    """Return what the kept replies of a writer answer to each open question, by arm.
+    """Return the answers of each arm to the open questions, from the recorded replies of a writer.
 
     Raises:
         InputError: a prompt has no kept reply.

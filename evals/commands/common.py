@@ -1,4 +1,4 @@
-"""What the commands of `ragweave eval` share: options, where questions come from, how figures are printed."""
+"""Shared parts of the commands of `ragweave eval`: options, sources of questions, and output."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Conversation
 
 @dataclass(frozen=True)
 class QuestionSource:
-    """What is asked, and of what.
+    """Questions and the library to ask.
 
-    `name_of` says what a cited file is called among the gold names.
+    `name_of` maps a cited file to its name in the gold data.
     """
 
     library: str
@@ -57,7 +57,7 @@ class QuestionSource:
 
 
 def source(questions: Path, folder: Path | None, library: str, work: Path) -> QuestionSource:
-    """Index what is to be asked, where it is not a library of the user's own, and read the questions.
+    """Read the questions, and index the folder if the user names no library.
 
     Raises:
         InputError: the options do not fit together, or a file cannot be read.
@@ -70,7 +70,7 @@ def source(questions: Path, folder: Path | None, library: str, work: Path) -> Qu
     from ragweave.models.errors import InputError
 
     if (folder is None) == (not library):
-        raise InputError("give one of --folder and --library", "name what is to be asked")
+        raise InputError("give one of --folder and --library", "name the folder or the library to ask")
     rows = read_questions(questions)
     name = library
     if folder is not None:
@@ -98,14 +98,14 @@ def builder(graph: str) -> Callable[[], Any]:
 
 
 def context_of(library: str, mode: str, settings: list[str] | None) -> Context:
-    """Return the knobs of an evaluation: those given, and no answer of the shell's own defaults."""
+    """Return the given knobs of an evaluation, without the defaults of the shell."""
     from ragweave.components.run_settings import with_settings
 
     return with_settings({"library": library, "mode": mode}, settings)
 
 
 def report(flat: Mapping[str, float], json_out: Path | None) -> None:
-    """Print figures, and write them as JSON where asked to."""
+    """Print figures, and write them as JSON if `json_out` names a file."""
     from ragweave.evals.report import table, write_json
 
     rows: list[list[Value]] = [[k, v] for k, v in flat.items()]
@@ -116,9 +116,9 @@ def report(flat: Mapping[str, float], json_out: Path | None) -> None:
 
 @contextlib.contextmanager
 def runner(work: Path, width: int = 1) -> Iterator[Runner]:
-    """Give the runner of one command, which shows on a terminal how far it is.
+    """Provide the runner of one command; on a terminal it shows the progress.
 
-    What it has finished lies under the work folder until the command comes to its end.
+    Its finished units stay under the work folder until the command ends.
     """
     from rich.console import Console
 
@@ -127,17 +127,17 @@ def runner(work: Path, width: int = 1) -> Iterator[Runner]:
     err = Console(stderr=True, highlight=False, markup=False)
     with err.status("Starting ...") if err.is_terminal else contextlib.nullcontext() as status:
 
-        def tell(name: str, done: int, total: int) -> None:
+        def show(name: str, done: int, total: int) -> None:
             if status is not None:
                 status.update(f"{name}: {done} of {total}")
 
-        made = Runner(work.resolve() / "runs", width, tell)
+        made = Runner(work.resolve() / "runs", width, show)
         yield made
     made.close()
 
 
 def writable(out: Path) -> Path:
-    """Return a file that can be written; asked before work that takes long.
+    """Check before long work that a file can be written, and return it.
 
     Raises:
         InputError: it cannot be.
@@ -153,11 +153,11 @@ def writable(out: Path) -> Path:
 
 
 def call(work: Callable[..., T], *args: Any, **options: Any) -> T:
-    """Do something that takes long; what a stopped run had finished is kept for the next one."""
+    """Run long work; if the user stops it, say that the next run continues it."""
     try:
         return work(*args, **options)
     except KeyboardInterrupt:
-        typer.echo("Stopped. The same command goes on where this one was.", err=True)
+        typer.echo("Stopped. Give the same command again to continue.", err=True)
         raise typer.Exit(130) from None
 
 

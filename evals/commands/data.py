@@ -110,7 +110,7 @@ def answers(
 ) -> None:
     """Ask questions and print answered_correct, answered_wrong, quoted and abstained together, also per kind.
 
-    A run that is stopped goes on where it was when the same command is given again.
+    A stopped run continues if the same command is given again.
     """
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.answers import ask_all, by_kind, figures, write_answers

@@ -1,4 +1,4 @@
-"""`ragweave eval`: measure routers, compare runs; and the commands beside these two."""
+"""`ragweave eval`: measure routers, compare runs, and add the other commands."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def router(
         Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")
     ] = None,
     folds: Annotated[
-        int, typer.Option("--folds", min=0, help="Train the small head anew per fold of the data.")
+        int, typer.Option("--folds", min=0, help="Train a new small head for each fold of the data.")
     ] = 0,
     threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
     width: Annotated[
@@ -56,7 +56,7 @@ def router(
 ) -> None:
     """Route every question and print accuracy_micro, accuracy_macro, ece and ms_per_question.
 
-    A run that is stopped goes on where it was when the same command is given again.
+    A stopped run continues if the same command is given again.
     """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed

@@ -66,7 +66,10 @@ def video(
         typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t)."),
     ],
     subtitles: Annotated[
-        bool, typer.Option("--subtitles/--no-subtitles", help="Read subtitles beside recordings, or listen.")
+        bool,
+        typer.Option(
+            "--subtitles/--no-subtitles", help="Read the subtitles of recordings, or transcribe them."
+        ),
     ] = True,
     ablate: Annotated[bool, typer.Option("--ablate", help="Also with each channel off in turn.")] = False,
     show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,

@@ -37,7 +37,7 @@ def synthesize(
 ) -> None:
     """Write conversations from which a model learns to iterate (docs/checkpoints.md).
 
-    The configured chat model is the teacher. A run that was stopped goes on where it stopped.
+    The configured chat model is the teacher. A stopped run continues if the same command is given again.
     """
     from ragweave.components.run_settings import run_settings
     from ragweave.evals.synthesis_job import SynthesisJob
@@ -55,11 +55,11 @@ def synthesize(
         Limits(calls=max_calls, cost=max_cost),
     )
 
-    def told(done: int, of: int) -> None:
+    def show(done: int, of: int) -> None:
         if sys.stderr.isatty():
             typer.echo(f"\r{done} of {of} questions", nl=done == of, err=True)
 
-    report = run(work(job, told))
+    report = run(work(job, show))
     for line in report_lines(report, job.out):
         typer.echo(line)
 

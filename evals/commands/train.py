@@ -1,4 +1,4 @@
-"""`ragweave train`: train the models that ship, or checkpoints of transformers, on your own labelled questions."""
+"""`ragweave train`: train the shipped models, or checkpoints of transformers, on labelled questions."""
 
 from __future__ import annotations
 

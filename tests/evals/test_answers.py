@@ -52,7 +52,7 @@ def test_verdict_of_one_answer(found: AnswerVerdict, verdict: str) -> None:
     [
         ([{"id": "1"}], "has no question"),
         ([{"id": "1", "question": "a"}, {"id": "1", "question": "b"}], "two questions with the id 1"),
-        ([{"id": "1", "question": "a", "previous": "9"}], "does not stand before it"),
+        ([{"id": "1", "question": "a", "previous": "9"}], "does not come before it"),
     ],
 )
 def test_unusable_question_file_gets_a_sentence(tmp_path: Path, rows: list[Any], sentence: str) -> None:

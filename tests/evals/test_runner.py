@@ -116,7 +116,7 @@ def answers(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("command", [router, retrieval, evaluator, answers])
-def test_every_command_goes_on_after_an_interrupt(
+def test_every_command_continues_after_an_interrupt(
     command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add, done, stop_at = Ledger.add, [0], [2]
@@ -130,7 +130,7 @@ def test_every_command_goes_on_after_an_interrupt(
     monkeypatch.setattr(Ledger, "add", counted)
     words = ["eval", *command(tmp_path), "--work", str(tmp_path / "w"), "--json", str(tmp_path / "r.json")]
     stopped = CliRunner().invoke(cli.app, words)
-    assert stopped.exit_code == 130 and "goes on" in stopped.output
+    assert stopped.exit_code == 130 and "same command again to continue" in stopped.output
     done[0], stop_at[0] = 0, 99
     finished = CliRunner().invoke(cli.app, words)
     assert finished.exit_code == 0, finished.output
