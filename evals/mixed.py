@@ -16,8 +16,8 @@ import numpy as np
 from ragweave.components.context import Context
 from ragweave.components.fusion import fuse_ranks
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.types import CORPORA, Corpus, Hit, Lists
-from ragweave.evals.bootstrap import Interval, interval, paired
+from ragweave.corpora.types import CORPORA, Corpus, Hit
+from ragweave.evals.bootstrap import interval, paired
 from ragweave.evals.corpus import indexed
 from ragweave.evals.metrics import recall_at
 from ragweave.evals.mixed_data import MixedQuestion
