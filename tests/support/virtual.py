@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -10,6 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+
+_LONGEST = 120
+"""Real seconds after which a test fails and prints where its tasks wait."""
 
 
 class Virtual(asyncio.SelectorEventLoop):
@@ -19,14 +24,25 @@ class Virtual(asyncio.SelectorEventLoop):
         super().__init__()
         self.ahead, self._busy, self._look = 0.0, 0, self._selector.select
         self._selector.select = self._select
+        self._ends = time.perf_counter() + _LONGEST
 
     def _select(self, timeout: float | None = None) -> Any:
+        if time.perf_counter() > self._ends:
+            self._ends = math.inf
+            raise TimeoutError(f"a test in virtual time took {_LONGEST} s\n{self._stacks()}")
         found = self._look(
             min(0.05, 0.05 if timeout is None else timeout) if self._busy or timeout is None else 0
         )
         if not found and timeout and not self._busy:
             self.ahead += timeout
         return found
+
+    def _stacks(self) -> str:
+        """Return where each task waits."""
+        lines = io.StringIO()
+        for task in asyncio.all_tasks(self):
+            task.print_stack(file=lines)
+        return lines.getvalue()
 
     def run_in_executor(self, executor: Executor | None, func: Any, *args: Any) -> Any:
         """Run work in a thread; no time passes by itself while it lasts."""
