@@ -251,7 +251,7 @@ def chat(role: Role = "writer", name: str = "") -> Chat | None:
     if name and name not in settings.writers:
         raise InputError(
             f"there is no chat model {name!r} here", f"choose one of {', '.join(settings.writers)}"
-        ).named("no_chat_model_here", name=name, join=", ".join(settings.writers))
+        ).named("unknown_chat_model", name=name, join=", ".join(settings.writers))
     return _served(role, settings.endpoint(role, name), settings)
 
 

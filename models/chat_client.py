@@ -148,7 +148,7 @@ def stay_here(what: str, host: str) -> None:
     if model_settings().offline and not is_local(host):
         remote = f"RAGWEAVE_OFFLINE is set and {what} is not on this machine"
         raise ModelError(remote, "name a model that is, or unset RAGWEAVE_OFFLINE").named(
-            "ragweave_offline_set_not", what=what
+            "offline_model", what=what
         )
 
 
@@ -204,7 +204,7 @@ async def _bounded(host: str, response: Any) -> None:
                         f"{host} sent a line of more than {_LINE // 2**20} MiB, which is no reply of a model"
                     )
                     raise ModelError(what, "use another model, or look at the server's log").named(
-                        "sent_line_more_than", host=host, value=_LINE // 2**20
+                        "model_line_too_long", host=host, value=_LINE // 2**20
                     )
                 line = line + len(part) if first < 0 else len(part) - last - 1
                 yield part

@@ -52,7 +52,7 @@ def cut_off(name: str, host: str, tokens: int) -> ReplyCut:
     cut = f"the reply of {name} at {host} was cut off after {tokens:,} tokens"
     remedy = "raise RAGWEAVE_CHAT_TOKENS, or the server's own limit"
     error = ReplyCut(cut, remedy)
-    error.named("reply_at_cut_off", name=name, host=host, usage=f"{tokens:,}")
+    error.named("reply_truncated", name=name, host=host, usage=f"{tokens:,}")
     return error
 
 
@@ -63,12 +63,12 @@ def stopped(name: str, host: str, reason: str) -> ReplyCut:
         f"{name} at {host} was stopped within its reply ({reason})",
         "ask in other words, or use another model",
     )
-    error.named("at_stopped_within_reply", name=name, host=host, clip=reason)
+    error.named("reply_filtered", name=name, host=host, clip=reason)
     return error
 
 
 def broke_off(name: str, host: str) -> ModelTransient:
     """Return the error of a reply that broke off after a part was shown."""
     error = ModelTransient(f"the reply of {name} at {host} broke off", "ask again")
-    error.named("reply_at_broke_off", name=name, host=host)
+    error.named("reply_interrupted", name=name, host=host)
     return error

@@ -114,7 +114,7 @@ def loading(what: str, extra: str, hint: str = "check the name and the network")
         if model_settings().offline:
             hint = "unset RAGWEAVE_OFFLINE once to download it"
         raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint).named(
-            "cannot_loaded", what=what, name=type(exc).__name__, clip=clip(str(exc), 200)
+            "model_not_loaded", what=what, name=type(exc).__name__, clip=clip(str(exc), 200)
         ) from exc
 
 
@@ -214,29 +214,29 @@ def _by_status(failure: _Failure) -> RagweaveError | None:
     if status in (401, 403):
         return ModelError(
             f"{host} refused the key ({status})", f"set {env}_KEY to a key that may use {name}"
-        ).named("refused_key", host=host, status=status, env=env, name=name)
+        ).named("model_key_refused", host=host, status=status, env=env, name=name)
     if status == 404:
         remedy = (
             f"check {env}, and that {env}_URL ends where the server's OpenAI-compatible API begins, usually"
             " in /v1"
         )
         return ModelError(f"{host} does not know the model {name} (404)", remedy).named(
-            "unknown_model", host=host, name=name, env=env
+            "model_not_found", host=host, name=name, env=env
         )
     if status == 429 and passes:
         return ModelTransient(
             f"{host} is limiting requests (429)", "wait a little, or lower RAGWEAVE_CHAT_WIDTH"
-        ).named("limiting_requests", host=host)
+        ).named("model_rate_limit", host=host)
     if status == 429:
         return ModelError(
             f"the account at {host} has no credit left (429)", f"top it up, or set {env} to another model"
-        ).named("no_credit", host=host, env=env)
+        ).named("model_no_credit", host=host, env=env)
     if status >= 500:
         return ModelTransient(
             f"{where} failed with status {status}", "look at the server's log, or try again later"
-        ).named("failed_with_status", where=where, status=status)
+        ).named("model_status", where=where, status=status)
     return ModelError(f"{where} refused the request ({status}): {text}", f"check {env} and the server").named(
-        "refused_request", where=where, status=status, text=text, env=env
+        "model_refused_request", where=where, status=status, text=text, env=env
     )
 
 
@@ -247,14 +247,14 @@ def _by_connection(failure: _Failure) -> RagweaveError | None:
         seconds = f"{failure.waited:.{0 if failure.waited >= 1 else 1}f}"
         return ModelTransient(
             f"{where} gave no answer within {seconds} s", "raise RAGWEAVE_CHAT_TIMEOUT, or use a faster model"
-        ).named("no_answer", where=where, seconds=seconds)
+        ).named("model_timeout", where=where, seconds=seconds)
     if isinstance(exc, Unfinished):
         remedy = f"ask again, or set {env} to a model that answers in words"
         return ModelTransient(f"{where} {failure.text}", remedy)
     if failure.passes:
         away = f"the server of {name} at {host} cannot be reached or dropped the connection"
         return ModelTransient(away, f"start it, or correct {env}_URL").named(
-            "model_server_away", name=name, host=host, env=env
+            "model_unreachable", name=name, host=host, env=env
         )
     return None
 
@@ -271,7 +271,7 @@ def _by_kind(failure: _Failure) -> RagweaveError:
     if re.search(r"api[_ -]?key", text, re.I):
         return ModelError(
             f"there is no key for {where}", f"set {env}_KEY, or the provider's own variable"
-        ).named("no_key_for", where=where, env=env)
+        ).named("model_key_missing", where=where, env=env)
     if isinstance(exc, _NOT_A_REPLY) or kind == "APIResponseValidationError":
         remedy = f"check that {env}_URL is the address of an OpenAI-compatible API, usually ending in /v1"
         return ModelError(f"{host} sent something that is not a reply of a language model", remedy).named(

@@ -91,7 +91,7 @@ class Meter:
                 raise BudgetSpent(
                     f"the cost limit cannot be kept because {model} has no price",
                     "name its price in RAGWEAVE_RATES",
-                ).named("cost_limit_cannot_kept", model=model)
+                ).named("no_price_for_model", model=model)
             if reason:
                 raise BudgetSpent(
                     f"{node} would pass the run's limit of {reason}", "raise the limit or ask for less"
@@ -167,7 +167,7 @@ class Meter:
         """Return the error for a call, or a wait for a call, that the time limit ended."""
         late = f"{node} was cut off by the run's limit of {self.limits.seconds:g} seconds"
         return BudgetSpent(late, "raise the limit or ask for less").named(
-            "cut_off_by_run", node=node, seconds=f"{self.limits.seconds:g}"
+            "step_timeout", node=node, seconds=f"{self.limits.seconds:g}"
         )
 
     @property

@@ -32,7 +32,7 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
     if last is None:
         raise InputError("there is no question", "send a human message that asks something").named(
-            "no_question_2"
+            "question_missing"
         )
     asked, history = messages[last].text.strip(), messages[:last]
     check_question(asked)
@@ -93,6 +93,4 @@ def check_question(text: str) -> None:
         remedy = "shorten it, or index the long text as a file and ask about it"
         raise InputError(
             f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy
-        ).named(
-            "question_has_characters_allowed", text=f"{len(text):,}", question_limit=f"{QUESTION_LIMIT:,}"
-        )
+        ).named("question_too_long", text=f"{len(text):,}", question_limit=f"{QUESTION_LIMIT:,}")

@@ -61,14 +61,14 @@ class Caller:
                 403,
                 f"this key has the role {self.role!r}, and this takes {role!r}",
                 f"ask whoever runs the server for `ragweave keys edit {self.key} --role {role}`",
-            ).named("key_has_role_takes", role=self.role, role2=role, id=self.key)
+            ).named("role_insufficient", role=self.role, role2=role, id=self.key)
 
     def require_all(self) -> None:
         """Refuse a caller that does not own all libraries."""
         if self.libraries is not None:
             raise Refused(
                 403, "this key is bound to its libraries", "use a key that was made for all libraries"
-            ).named("key_bound_libraries")
+            ).named("key_limited_to_libraries")
         self.require("own")
 
 
@@ -117,7 +117,7 @@ LibraryOfId = Annotated[LibraryRow, Depends(library_by_id)]
 
 
 async def _only(caller: Caller, column: str, value: str, missing: str) -> LibraryRow:
-    key = "no_library_of_name" if column == "name" else "no_such_library"
+    key = "library_name_unknown" if column == "name" else "library_not_found"
     for row in await visible(caller):
         if getattr(row, column) == value:
             return row
@@ -144,7 +144,7 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
     usual = await usual_for(caller)
     if not name and not usual:
         raise NotFound("no library is named", "list the libraries, and name one of them").named(
-            "no_library_named"
+            "library_not_named"
         )
     try:
         return await library_named(caller, name or usual)
@@ -155,4 +155,4 @@ async def library_for(caller: Caller, name: str | None) -> LibraryRow:
         raise NotFound(
             f"nothing is in the library {usual!r} yet",
             "drop files on the page of this server, or run `ragweave index FOLDER`",
-        ).named("nothing_in_library_yet", usual=usual) from None
+        ).named("library_empty", usual=usual) from None

@@ -42,7 +42,7 @@ _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplemente
 
 def _unread() -> InputError:
     return InputError("the messages cannot be read", "send a list of {role, content}").named(
-        "messages_cannot_read"
+        "invalid_messages"
     )
 
 
@@ -64,7 +64,7 @@ def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
             kept.append(type(message)(message.content))
     if not kept or kept[-1].type != "human":
         raise InputError("there is no question", "end the conversation with a message of the user").named(
-            "no_question"
+            "question_missing_at_end"
         )
     return kept
 
@@ -177,7 +177,7 @@ def too_long(seconds: float) -> RagweaveError:
     """Return the error of a run that exceeds its time limit."""
     remedy = "ask a smaller question, or set a faster chat model"
     return RagweaveError(f"the answer took longer than {seconds:.0f} seconds", remedy).named(
-        "answer_took_longer_than", seconds=f"{seconds:.0f}"
+        "answer_timeout", seconds=f"{seconds:.0f}"
     )
 
 
@@ -185,9 +185,9 @@ def interrupted(why: str = "") -> Refused:
     """Return the error of a run whose server stopped or was killed; `why` says why no server resumes it."""
     if why:
         what = f"the server ended while it answered, and no other goes on: {why}"
-        return Refused(503, what, "ask again", "interrupted").named("server_ended_while_answered_2", why=why)
+        return Refused(503, what, "ask again", "interrupted").named("run_not_taken_over", why=why)
     return Refused(503, "the server ended while it answered", "ask again", "interrupted").named(
-        "server_ended_while_answered"
+        "server_stopped_answering"
     )
 
 

@@ -56,5 +56,5 @@ def first_file(paths: tuple[str, ...]) -> Path:
         if path.is_file() or here(path):
             return path
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed").named(
-        "no_such_file"
+        "file_not_found"
     )

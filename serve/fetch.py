@@ -48,7 +48,7 @@ async def fetched(url: str) -> tuple[str, bytes]:
     """
     if model_settings().offline:
         raise InputError("Nothing is fetched, because RAGWEAVE_OFFLINE is set", _REMEDY).named(
-            "nothing_fetched_because_ragweave"
+            "offline_fetch"
         )
     try:
         async with asyncio.timeout(SECONDS), httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
@@ -60,13 +60,13 @@ async def fetched(url: str) -> tuple[str, bytes]:
                 url = urljoin(url, response.headers["location"])
     except (TimeoutError, httpx.TimeoutException) as exc:
         raise InputError(f"The address did not answer within {SECONDS:g} seconds", _REMEDY).named(
-            "address_did_not_answer", seconds=f"{SECONDS:g}"
+            "address_timeout", seconds=f"{SECONDS:g}"
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as exc:
         raise InputError("The address could not be reached", "look for a mistake in it").named(
-            "address_could_not_reached"
+            "address_unreachable"
         ) from exc
-    raise InputError("The address leads on and on", _REMEDY).named("address_leads_on_on")
+    raise InputError("The address leads on and on", _REMEDY).named("too_many_redirects")
 
 
 async def _request(url: str) -> httpx.Request:
@@ -79,14 +79,14 @@ async def _request(url: str) -> httpx.Request:
     if not host or not port or "@" in parts.netloc:
         raise InputError(
             "That is no address of a web page", "give one that begins with https:// or http://"
-        ).named("no_address_web_page")
+        ).named("invalid_web_address")
     given = httpx.URL(url.strip())
     name = given.raw_host.decode("ascii")  # DNS, HTTP and TLS need the ASCII form
     found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     places = [str(row[4][0]) for row in found]
     if not all(map(_is_public, places)):
         raise InputError("The address belongs to this machine or to a private network", _REMEDY).named(
-            "address_belongs_machine_private"
+            "address_private"
         )
     target = given.copy_with(host=places[0], fragment=None)
     headers = {"Host": given.netloc.decode("ascii"), "User-Agent": "Ragweave", "Accept": ", ".join(_ENDINGS)}
@@ -109,11 +109,11 @@ async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
     if response.status_code != 200:
         raise InputError(
             f"The address answers with status {response.status_code}", "look for a mistake in it"
-        ).named("address_answers_with_status", status_code=response.status_code)
+        ).named("address_status", status_code=response.status_code)
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in _ENDINGS:
         raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY).named(
-            "lies_not_read", value=kind[:80] or "of no stated type"
+            "page_type_unsupported", value=kind[:80] or "of no stated type"
         )
     body, limit = bytearray(), corpora_settings().max_file_mb
     async for part in response.aiter_bytes():
@@ -121,7 +121,7 @@ async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
         if len(body) > limit << 20:
             raise InputError(
                 f"What lies there is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB"
-            ).named("lies_larger_than_mib", limit=limit)
+            ).named("page_too_large", limit=limit)
     await response.aclose()
     return _name(url, _ENDINGS[kind]), bytes(body)
 

@@ -154,7 +154,7 @@ class Guard:
         except ValueError:
             what = f"this server is not called {host[:100]!r}"
             raise Refused(421, what, "call it by its address, or set RAGWEAVE_SERVE_NAMES").named(
-                "server_not_called", host=host[:100]
+                "unknown_host_name", host=host[:100]
             ) from None
 
     def _caller(self, headers: Headers, path: str) -> Caller:
@@ -170,11 +170,11 @@ class Guard:
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
             return Caller("nobody", frozenset())
         if self._exposed or self._keys.locked():
-            key, what = "key_needed", "this server asks for an API key"
+            key, what = "key_required", "this server asks for an API key"
             if secret:
-                key, what = "key_wrong", "this key is wrong or was revoked"
+                key, what = "key_invalid", "this key is wrong or was revoked"
             elif session:
-                key = "logged_out"
+                key = "session_expired"
                 what = "this browser is logged out: 30 days have passed, or its key was changed or revoked"
             remedy = "send one that `ragweave keys create` made, as: Authorization: Bearer KEY"
             raise Refused(401, what, remedy).named(key)
@@ -188,7 +188,7 @@ class Guard:
         if length.isdigit() and int(length) > limit:
             what = f"the request is larger than {megabytes} MiB"
             raise Refused(413, what, "send less, or raise the limit of the server").named(
-                "request_larger_than_mib", megabytes=megabytes
+                "request_too_large", megabytes=megabytes
             )
         taken, whole = 0, False
         began = asyncio.get_running_loop().time()
@@ -243,7 +243,7 @@ def _count(store: Store, who: str, per_minute: int) -> None:
             return
     wait = max(1, round(step))
     raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait).named(
-        "more_than_requests_in", per_minute=per_minute, wait=wait
+        "rate_limit", per_minute=per_minute, wait=wait
     )
 
 
@@ -264,7 +264,7 @@ def check_origin(headers: Mapping[str, str], unsafe: bool) -> None:
     if foreign:
         raise Refused(
             403, "pages of other origins may not use this server", "use its own page, or a program with a key"
-        ).named("pages_other_origins_may")
+        ).named("foreign_origin")
 
 
 def _check_content_type(headers: Headers, path: str) -> None:
@@ -274,7 +274,7 @@ def _check_content_type(headers: Headers, path: str) -> None:
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     if kind != wanted and (kind or has_body):
         raise Refused(415, f"this address takes {wanted}", f"send the header Content-Type: {wanted}").named(
-            "other_media_type", wanted=wanted
+            "unsupported_media_type", wanted=wanted
         )
 
 

@@ -32,7 +32,7 @@ _JOBS = 4
 """Indexing jobs that may wait or run at once for one library; only one runs at a time."""
 _INTERRUPTED = Refused(
     503, "the server ended while it indexed", "another one continues with the files", "interrupted"
-).named("server_ended_while_indexed")
+).named("server_stopped_indexing")
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Jobs:
         if len(await self._open(library.id)) >= _JOBS:
             what = f"{_JOBS} uploads into {library.name!r} are being indexed"
             raise Refused(429, what, "wait until one has ended", after=5).named(
-                "uploads_into_being_indexed", jobs=_JOBS, name=library.name
+                "too_many_uploads", jobs=_JOBS, name=library.name
             )
 
     async def start(
@@ -111,7 +111,7 @@ class Jobs:
         if record is None or not _is_job_of(caller, record):
             raise NotFound(
                 "There is no such job", "the sources of the library tell what became of each file"
-            ).named("no_such_job")
+            ).named("job_not_found")
         return record
 
     async def mine(self, caller: Caller) -> list[Record]:

@@ -159,7 +159,7 @@ def stream(journal: Journal, request: Request) -> Response:
     if not given.isascii() or not given.isdigit() or len(given) > 9:
         raise InputError(
             "the last event id is not a number", "send the id of the last event received, or nothing"
-        ).named("last_event_id_not")
+        ).named("invalid_last_event_id")
 
     if journal.closed and journal.entries and int(given) >= len(journal.entries):
         return Response(status_code=204)

@@ -75,7 +75,7 @@ class KeptFiles:
             if len(taken) >= MOST_FILES or sum(taken) + len(data) > MOST_MB << 20:
                 what = f"a caller may keep {MOST_FILES} files of {MOST_MB} MiB together"
                 raise Refused(413, what, "delete some of yours: DELETE /v1/files/ID").named(
-                    "too_many_files_kept", files=MOST_FILES, size=MOST_MB
+                    "file_quota_exceeded", files=MOST_FILES, size=MOST_MB
                 )
             sent(db, f"INSERT INTO files ({', '.join(columns)}) VALUES ({values})", **asdict(row), data=data)
         return row
@@ -91,7 +91,7 @@ class KeptFiles:
         if found:
             return found[0]
         raise NotFound(f"no file {id[:80]!r} is kept here", "it may have expired: send it again").named(
-            "kept_file_gone", id=id[:80]
+            "uploaded_file_not_found", id=id[:80]
         )
 
     def _read(self, condition: str, **values: str) -> list[KeptFile]:
@@ -130,7 +130,7 @@ def _check_size(name: str, data: bytes) -> None:
     if len(data) > limit << 20:
         remedy = "index it into the library, or send a part of it"
         raise InputError(f"{name[:80]!r} is larger than {limit} MiB", remedy).named(
-            "asked_file_too_large", name=name[:80], limit=limit
+            "question_file_too_large", name=name[:80], limit=limit
         )
 
 

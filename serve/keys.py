@@ -108,7 +108,7 @@ class Keys:
             changes["libraries"] = None if libraries is True else packed(libraries)
         if not changes:
             raise InputError("nothing is to be changed", "give --name, --role, --library or --all").named(
-                "key_unchanged"
+                "no_key_change"
             )
         with self.store.writing() as db:
             sets = ", ".join([f"{column} = :{column}" for column in changes])
@@ -220,7 +220,7 @@ def _need(found: Any, id: str) -> None:
     if not found:
         raise InputError(
             f"there is no working key with the id {id!r}", "`ragweave keys list` names them"
-        ).named("no_working_key_with", id=id)
+        ).named("key_not_found", id=id)
 
 
 def _check_name(name: str) -> str:
@@ -228,7 +228,7 @@ def _check_name(name: str) -> str:
     if not kept or len(kept) > 100 or not kept.isprintable():
         raise InputError(
             "the name of a key has 1 to 100 printable characters", "give the name of a person or program"
-        ).named("name_key_has_printable")
+        ).named("invalid_key_name")
     return kept
 
 

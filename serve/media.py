@@ -74,7 +74,7 @@ def source_file(row: LibraryOfId, request: Request, source: str) -> Response:
             if response is not None:
                 return unless_held(request, response)
     raise NotFound("There is no such file", "it may have been moved or deleted since it was indexed").named(
-        "no_such_file"
+        "file_not_found"
     )
 
 
@@ -86,7 +86,7 @@ def picture(row: LibraryOfId, request: Request, source: str, name: str) -> Respo
         response = _file(Media.of(row.id).path(f"{source}/{name}"), request)
     if response is None:
         raise NotFound("There is no such picture", "it may have gone with its source").named(
-            "no_such_picture"
+            "picture_not_found"
         )
     return unless_held(request, response)
 
@@ -184,7 +184,7 @@ def around(
     """Return an item with its neighbours in the source, up to `most` before and after it."""
     found = stores().catalog.beside(row.id, id, most)
     if not found:
-        raise NotFound("There is no such item", ITEM_GONE).named("no_such_item")
+        raise NotFound("There is no such item", ITEM_GONE).named("item_not_found")
     rows = [{"id": i.id, "here": i.id == id, "text": i.text, "heading": list(i.heading)} for i in found]
     return {"title": found[0].title, "around": rows}
 
@@ -196,7 +196,7 @@ def transcript(row: LibraryOfId, id: str) -> dict[str, Any]:
     item = catalog.items(row.id, [id]).get(id)
     source = catalog.sources_of(row.id, [id]).get(id)
     if item is None or source is None or "start" not in item.locator:
-        raise NotFound("There is no such recording", ITEM_GONE).named("no_such_recording")
+        raise NotFound("There is no such recording", ITEM_GONE).named("recording_not_found")
     # A source may hold several recordings, each under its title.
     clips = [i for i in catalog.items_of(row.id, source.id, "clip") if i.title == item.title]
     videos = [i for i in catalog.items_of(row.id, source.id, "video") if i.title == item.title]

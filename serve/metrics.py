@@ -85,5 +85,5 @@ def metrics(caller: CallerNow) -> Response:
     if caller.libraries is not None:
         raise Refused(
             403, "this key is bound to its libraries", "use a key that was made for all libraries"
-        ).named("key_bound_libraries")
+        ).named("key_limited_to_libraries")
     return Response(generate_latest(registry()), headers={"Content-Type": CONTENT_TYPE_LATEST})

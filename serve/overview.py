@@ -71,7 +71,7 @@ class Overviews:
         task = self._tasks[key]
         await asyncio.wait([task])
         if task.cancelled():
-            raise Refused(409, "the writing was stopped", "ask for it once more").named("writing_stopped")
+            raise Refused(409, "the writing was stopped", "ask for it once more").named("overview_stopped")
         task.result()
 
     def stop(self, library: LibraryRow) -> None:
@@ -128,7 +128,7 @@ async def _write(library: LibraryRow, store: Database) -> None:
     key = _key(library)
     if model is None:
         raise Refused(409, "no chat model is set up", "run `ragweave setup`, or set RAGWEAVE_CHAT").named(
-            "no_chat_model_set"
+            "chat_model_missing"
         )
     if await asyncio.to_thread(store.overview, *key) is not None:
         return
@@ -139,7 +139,7 @@ async def _write(library: LibraryRow, store: Database) -> None:
     kept = await _answered(library, written)
     if not (summary or kept):
         raise Refused(502, f"nothing that {model.name} wrote could be used", "ask for it once more").named(
-            "nothing_wrote_could_used", name=model.name
+            "overview_unusable", name=model.name
         )
     result = {"summary": summary, "questions": kept, "by": model.name, "spent": asdict(meter.spent)}
     await asyncio.to_thread(store.keep_overview, *key, result)

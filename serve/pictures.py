@@ -51,7 +51,7 @@ class PictureDesk:
         if len(urls) > MOST:
             raise InputError(
                 f"a question may have {MOST} pictures, and {len(urls)} were sent", "send fewer"
-            ).named("question_may_have_pictures", most=MOST, urls=len(urls))
+            ).named("too_many_pictures", most=MOST, urls=len(urls))
         files = [bytes_of(url) for url in urls]  # before any is read: a wrong one refuses the question
         read: list[Attachment] = []
         for data in files:
@@ -82,7 +82,7 @@ class PictureDesk:
         if self._waiting >= WAITING:
             raise Refused(
                 429, "the pictures of many questions wait to be read", "try again in a moment", after=5
-            ).named("pictures_many_questions_wait")
+            ).named("picture_queue_full")
         self._waiting += 1
         try:
             async with self._one:
@@ -111,10 +111,10 @@ def bytes_of(url: str) -> bytes:
             raise InputError(
                 "a picture is not fetched from an address",
                 "send the picture itself, as a data URL (data:image/...)",
-            ).named("picture_not_fetched_from")
+            ).named("picture_by_address")
         raise InputError(
             "a picture is not a data URL", "send it as data:image/png;base64,... or the like"
-        ).named("picture_not_data_url")
+        ).named("picture_must_be_data_url")
     try:
         data = base64.b64decode(url[head.end() :], validate=True)
     except (binascii.Error, ValueError):
@@ -122,7 +122,7 @@ def bytes_of(url: str) -> bytes:
     if not data:
         raise InputError(
             "the data URL of a picture is damaged or empty", "encode the file with Base64"
-        ).named("data_url_picture_damaged")
+        ).named("invalid_data_url")
     if not data.startswith(_MAGIC) and data[8:12] != b"WEBP":
         raise InputError(*_NONE).named("not_a_picture")
     return data

@@ -67,18 +67,16 @@ def foreseen(error: Exception) -> RagweaveError:
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         if isinstance(first, str) or first["type"] == "json_invalid":  # LangServe raises a string
-            return InputError("the body is not valid JSON", "send one JSON object").named(
-                "body_not_valid_json"
-            )
+            return InputError("the body is not valid JSON", "send one JSON object").named("invalid_json")
         return invalid(first["loc"], str(first["msg"]))
     if isinstance(error, HTTPException):
         if str(error.detail).startswith("Too many files"):  # raised by Starlette's form parser
             return InputError("more than 1,000 files came in one upload", "send them in parts").named(
-                "more_than_files_came"
+                "too_many_files"
             )
         return Refused(error.status_code, *_HTTP.get(error.status_code, (str(error.detail), "")))
     unknown = Refused(500, "something unexpected went wrong in the server", "its log has the details").named(
-        "something_unexpected_went_wrong"
+        "internal_error"
     )
     return of_the_disk(error) or unknown
 
@@ -101,7 +99,7 @@ def too_deep() -> InputError:
     """Return the error of a body with too many nested lists and objects."""
     return InputError(
         "the body is nested too deeply", "send fewer lists and objects within each other"
-    ).named("body_nested_too_deeply")
+    ).named("body_too_deep")
 
 
 def problem(error: Exception, failed: str = "") -> dict[str, Any]:

@@ -118,7 +118,7 @@ async def find_thread(
     if thread is None or not caller.sees(thread.library):
         raise NotFound(
             "There is no such conversation", "it may have been deleted; choose one of those that are listed"
-        ).named("no_such_conversation")
+        ).named("conversation_not_found")
     return thread, await library_by_id(caller, thread.library)
 
 
@@ -146,7 +146,7 @@ def sent_picture(app_state: AppStateNow, found: ThreadOfId, turn: Ordinal, n: Or
     if jpeg is None:
         raise NotFound(
             "There is no such picture", "the turns of the conversation say how many each has"
-        ).named("no_such_picture_2")
+        ).named("question_picture_not_found")
     return Response(jpeg, media_type="image/jpeg")
 
 
@@ -208,7 +208,7 @@ async def _thread_for(
     thread, row = await find_thread(caller, app_state, body.thread)
     if body.library is not None and body.library != row.name:
         raise Refused(409, f"this conversation is with the library {row.name!r}", "begin another one").named(
-            "conversation_with_library", name=row.name
+            "conversation_library_mismatch", name=row.name
         )
     return thread, row
 

@@ -50,7 +50,7 @@ async def cited_film(row: LibraryOfId, app_state: AppStateNow, body: FilmWanted)
     if not places:
         raise NotFound(
             "There is no such recording", "it may have been removed, or indexed anew, since it was cited"
-        ).named("no_such_recording")
+        ).named("recording_not_found")
     folder = Path(tempfile.mkdtemp(prefix="ragweave-"))
     try:
         with app_state.slots.held():

@@ -148,7 +148,7 @@ async def delete_sources(
             name = PurePath(source.path).name
             what = f"{name!r} was not added with this key"
             remedy = "a key with the role 'own' may remove it; see `ragweave keys edit`"
-            raise Refused(403, what, remedy).named("not_added_with_key", name=name)
+            raise Refused(403, what, remedy).named("source_of_another_key", name=name)
     library = await libraries.open_library(row.name)
     await library.remove(*dict.fromkeys(ids))
     names: list[str] = []
@@ -192,7 +192,7 @@ def _source_of(row: LibraryRow, id: str) -> Source:
     for source in stores().catalog.sources(row.id, [id]):
         return source
     raise NotFound("There is no such source", "list the sources, and name one of them").named(
-        "no_such_source"
+        "source_not_found"
     )
 
 
@@ -214,7 +214,7 @@ def item_of(row: LibraryRow, id: str) -> dict[str, Any]:
     catalog = stores().catalog
     found = catalog.items(row.id, [id]).get(id)
     if found is None:
-        raise NotFound("There is no such item", ITEM_GONE).named("no_such_item")
+        raise NotFound("There is no such item", ITEM_GONE).named("item_not_found")
     return {
         "id": found.id,
         "corpus": found.corpus,

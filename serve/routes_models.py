@@ -98,6 +98,6 @@ async def try_model(
         if not at.model or body.model not in ("", *settings.writers):
             raise Refused(
                 409, "this chat model is not set up", "run `ragweave setup`, or set RAGWEAVE_CHAT"
-            ).named("chat_model_not_set")
+            ).named("chat_model_not_configured")
         said = await trial.said(role, at)
     return {"said": said, "seconds": round(time.monotonic() - began, 3)}

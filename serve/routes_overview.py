@@ -75,7 +75,7 @@ async def entity(row: NamedLibrary, key: str) -> dict[str, Any]:
     if found is None:
         raise NotFound(
             "There is no such entity", "list the entities of the library, and name one of them"
-        ).named("no_such_entity")
+        ).named("entity_not_found")
     ids = found.items[:_PLACES]
     items = await asyncio.to_thread(stores().catalog.items, row.id, ids)
     rows = []

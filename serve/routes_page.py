@@ -94,7 +94,7 @@ async def open_in_page(request: Request, library: str, id: str) -> RedirectRespo
     """Redirect to a citation in the page, which loads the item with the reader's own key."""
     if "\\" in library + id or not (library + id).isprintable():
         raise NotFound("There is no such item", "no id holds a backslash or what cannot be printed").named(
-            "no_such_item_2"
+            "invalid_item_id"
         )
     raw = request.scope.get("raw_path", b"").decode("ascii", "replace").removeprefix("/open/")
     query = request.url.query
@@ -148,7 +148,7 @@ async def login(app_state: AppStateNow, request: Request, body: Login) -> Respon
     if session is None:
         raise Refused(
             401, "this key is wrong or was revoked", "copy it as `ragweave keys create` printed it"
-        ).named("key_wrong_revoked")
+        ).named("key_invalid_or_revoked")
     answer = Response(status_code=204)
     # A proxy may terminate TLS and forward plain HTTP, so the public address counts, too.
     secure = request.url.scheme == "https" or app_state.settings.url.lower().startswith("https://")

@@ -25,7 +25,7 @@ def pdf(row: LibraryOfId, source: str) -> Path:
     found = stores().catalog.sources(row.id, [source])
     if not found or found[0].kind != "pdf":
         raise NotFound("There is no such PDF file", "list the sources, and name one of them").named(
-            "no_such_pdf_file"
+            "pdf_not_found"
         )
     return first_file(found[0].paths)
 
@@ -39,7 +39,7 @@ def corners(box: Annotated[str, Query(max_length=100)] = "") -> list[float]:
     if not box:
         return []
     error = InputError("the box is not four numbers", "send left,bottom,right,top in points")
-    error = error.named("box_not_four_numbers")
+    error = error.named("invalid_box")
     try:
         found = [float(v) for v in box.split(",")]
     except ValueError:

@@ -86,7 +86,7 @@ async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id
     """
     if not name and not id:
         raise Refused(422, "no library is named", "send `library`, its name, or `library_id`").named(
-            "no_library_named_2"
+            "library_required"
         )
     try:
         row = await (library_by_id(caller, id) if id else library_named(caller, name))
@@ -94,7 +94,7 @@ async def _library_for_upload(caller: Caller, app_state: AppState, name: str, id
         if id:
             raise NotFound(
                 "This library is not there any more", "choose another one, or make a new one"
-            ).named("library_not_any_more") from None
+            ).named("library_deleted") from None
         if not caller.owns_all:
             raise
         return None

@@ -112,7 +112,7 @@ class Runs:
                 return record
         raise NotFound(
             "There is no such run", "an ended run is kept for a while; its answer stays in the thread"
-        ).named("no_such_run")
+        ).named("run_not_found")
 
     async def journal(self, record: Record) -> Journal:
         """Return the journal of a run of any server."""
@@ -127,7 +127,7 @@ class Runs:
         """Continue a run of any server that waits for consent."""
         taken = Refused(
             409, "this run does not wait for consent", "consent is asked for once and answered once"
-        ).named("run_does_not_wait")
+        ).named("no_consent_pending")
         if record.status != "waiting":
             raise taken
         library = await library_by_id(caller, record.library)
@@ -136,7 +136,7 @@ class Runs:
         except RagweaveError as error:  # a knob of an older Ragweave
             await self.cancel(record)
             raise Refused(409, f"this run cannot continue ({error.what})", "ask again").named(
-                "run_cannot_go_on", what=error.what
+                "run_not_resumable", what=error.what
             ) from None
         other = self._runs.get(run.id)
         if other is not None and other.status == "running":  # consent came through this server just now
@@ -196,16 +196,16 @@ class Runs:
             RagweaveError: it cannot be resumed.
         """
         if self.lost(record):  # the readers of this server have seen already that it failed
-            raise Refused(503, "how it ended could not be kept", "ask again").named("how_ended_could_not")
+            raise Refused(503, "how it ended could not be kept", "ask again").named("outcome_not_saved")
         library = await library_by_id(Caller(), record.library)
         run = await self._restored(record, library)
         if len(run.journal.told(("resumed",))) >= _MAX_RESUMES:
             raise Refused(503, f"it was resumed {_MAX_RESUMES} times already", "ask again").named(
-                "resumed_times_already", times=_MAX_RESUMES
+                "resumed_too_often", times=_MAX_RESUMES
             )
         kept = await self._saver.aget_tuple({"configurable": {"thread_id": run.thread}})
         if kept is None or kept.metadata.get("run") != run.id:
-            raise Refused(503, "none of its steps was kept", "ask again").named("none_steps_kept")
+            raise Refused(503, "none of its steps was kept", "ask again").named("no_checkpoint")
         run.goes_on = True
         return run
 

@@ -68,7 +68,7 @@ class Setups:
         check_nearer(part)
         if self._task is not None and not self._task.done():
             raise Refused(409, "a model is being set up already", "wait until that has ended").named(
-                "model_being_set_up"
+                "setup_busy"
             )
         events: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._task = asyncio.create_task(_to_its_end(set_up(part, wanted, events.put_nowait), part, events))
@@ -106,7 +106,7 @@ def check_nearer(part: PartName) -> None:
     if before:
         raise Refused(
             409, f"{before}, and counts before what is saved here", "change it there, or take it out"
-        ).named("set_elsewhere", before=before)
+        ).named("setting_overridden", before=before)
 
 
 def stored_key(part: PartName, url: str, model: str = "") -> str:
@@ -188,11 +188,11 @@ async def _tried(part: PartName, wanted: ModelWanted, report: Callable[[str], No
             if choice.text == wanted.choice:
                 return await choice.take(report)
         raise Refused(404, "this model is not offered any more", "open the form again").named(
-            "model_not_offered_any"
+            "model_offer_gone"
         )
     if not wanted.model.strip():
         raise Refused(422, "no model is named", "choose one of the list, or write its name").named(
-            "no_model_named"
+            "model_required"
         )
     key = wanted.key.strip() or stored_key(part, wanted.url, wanted.model)
     return await named(part, wanted.model, report, wanted.url, key)

@@ -43,7 +43,7 @@ class _Waiter:
 def _full() -> Refused:
     """Return the refusal of a question for which there is no place."""
     refused = Refused(429, "too many answers are under way", "try again in a moment", after=2)
-    return refused.named("too_many_answers_under")
+    return refused.named("server_full")
 
 
 class Slots:
@@ -87,7 +87,7 @@ class Slots:
         if self.draining:
             raise Refused(
                 503, "this server is being stopped", "try again in a moment", "draining", after=2
-            ).named("server_being_stopped")
+            ).named("server_stopping")
         if self._free < 1 and self.waiting >= self.most_waiting:
             raise _full()
 

@@ -156,7 +156,7 @@ class NoSuchTurn(NotFound):
 
     def __init__(self) -> None:
         super().__init__("There is no such turn", "the conversation says how many it has")
-        self.named("no_such_turn")
+        self.named("turn_not_found")
 
 
 class GoneOn(Refused):
@@ -167,9 +167,9 @@ class GoneOn(Refused):
             409,
             "this conversation has changed since it was read",
             "read it again before you replace",
-            "gone_on",
+            "conversation_changed",
         )
-        self.named("gone_on")
+        self.named("conversation_changed")
 
 
 def add_thread(db: Connection, thread: ConversationThread) -> None:
@@ -227,7 +227,7 @@ def _next_turn(db: Connection, thread: str, title: str, at: str, replaces: int, 
     if sent(db, running, thread=thread).scalar():
         raise Refused(
             409, "this conversation is being answered already", "wait for the answer, or cancel it"
-        ).named("conversation_being_answered_already")
+        ).named("conversation_busy")
     if replaces:
         _delete_turns(db, thread, replaces, seen)
     count = "SELECT coalesce(max(n), 0) + 1 FROM turns WHERE thread = :thread"

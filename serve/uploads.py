@@ -54,12 +54,12 @@ def safe_name(name: str) -> str:
     room = _LONGEST - len(ending.encode()) - 1
     if room < 1:
         raise InputError("a file name has an ending of hundreds of letters", "rename the file").named(
-            "file_name_has_ending"
+            "file_ending_too_long"
         )
     stem = stem.encode()[:room].decode(errors="ignore").rstrip(" .")
     if not stem:
         raise InputError(f"{name[:80]!r} is no file name", "rename the file").named(
-            "no_file_name", name=name[:80]
+            "invalid_file_name", name=name[:80]
         )
     kept = f"{stem}.{ending}" if ending else stem
     # Refuse it here: indexing would skip it, and each server would try it again. The name is also checked
@@ -68,7 +68,7 @@ def safe_name(name: str) -> str:
     if is_secret(kept) or is_secret(named):
         raise InputError(
             f"{named[:80]!r} is the name of a key or password file, and those are never read", "rename it"
-        ).named("name_key_password_file", named=named[:80])
+        ).named("secret_file_name", named=named[:80])
     return kept
 
 
@@ -95,12 +95,12 @@ def place(folder: Path, name: str, digest: str) -> Path:
         found = folder / (name if n == 1 else f"{path.stem} ({n}){path.suffix}")
         if found.parent != folder or found.is_symlink():
             raise InputError(f"{name[:80]!r} is no file name", "rename the file").named(
-                "no_file_name", name=name[:80]
+                "invalid_file_name", name=name[:80]
             )
         if not here(found) or digest_of(found) == digest:
             return found
     raise InputError(f"there are a thousand files named {name!r}", "rename the file").named(
-        "thousand_files_named", name=name
+        "too_many_files_of_name", name=name
     )
 
 

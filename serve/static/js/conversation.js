@@ -172,7 +172,7 @@ async function replace(gone, asked) {
   toast(refused.sentence, { bad: true });
   await refresh();
   const there = turns.find((turn) => turn.run === gone.run);
-  if (refused.code === "gone_on" && there && there !== turns.at(-1)) replace(there, asked);
+  if (refused.code === "conversation_changed" && there && there !== turns.at(-1)) replace(there, asked);
 }
 
 /** Follow a run that is asked for with a body, or one that was begun before; `taken` hears whether the server took it. */
