@@ -112,7 +112,8 @@ def named(module: ast.Module) -> Iterator[tuple[str, set[str]]]:
                     n.value
                     for n in puts
                     if re.fullmatch(
-                        r"key_(?:wrong|needed)|logged_out|no_(?:library_of_name|such_library)", n.value
+                        r"key_invalid|key_required|session_expired|library_name_unknown|library_not_found",
+                        n.value,
                     )
                 ]
             for key in keys:
