@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.passages import best_sentence, distinct, evidence_of, headed
+from ragweave.components.passages import best_sentence, evidence_of, headed
 from ragweave.corpora.types import Item, Locator, Span
 
 
@@ -40,39 +40,6 @@ def test_a_newsletter_of_a_month_is_not_of_its_first_day() -> None:
     item = Item("n", "paragraph", "s", "news_march", text, place, date=datetime(2024, 3, 1, tzinfo=UTC))
     found = evidence_of(item, "locker", 1, 0.5, 0.5)
     assert (found["date"], headed(found["title"], found)) == ("2024-03-01", "news_march.txt (2024-03)")
-
-
-def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:
-    return {
-        "id": id, "corpus": corpus, "text": text, "title": "Mill", "locator": {"file": file}, "relevance": worth,
-        "score": worth,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("rows", "kept"),
-    [
-        (
-            [row("p", "It burnt down."), row("d", "Mill\n\nIt  burnt\ndown. It was rebuilt.", "document")],
-            ["d"],
-        ),
-        ([row("d", "It burnt down. It was rebuilt.", "document"), row("p", "It burnt down.")], ["d"]),
-        (
-            [row("p", "One."), row("x", "Other."), row("q", "Two."), row("d", "One.\nTwo.", "document")],
-            ["d", "x"],
-        ),
-        ([row("p", "It burnt down."), row("d", "It burnt down. More.", "document", "/b.md")], ["p", "d"]),
-        ([row("p", "It burnt down."), row("h", "Mill")], ["p"]),
-        ([row("h", "Mill")], ["h"]),
-        ([row("c", "It burnt down.", "clip"), row("v", "It burnt down. More.", "video")], ["c", "v"]),
-        (
-            [row("a", "One."), row("b", "Two."), row("c", "Three."), row("d", "Four."), row("e", "Five.")],
-            ["a", "b", "c", "d"],
-        ),
-    ],
-)
-def test_a_text_is_kept_once_and_its_headings_never_alone(rows: list[Any], kept: list[str]) -> None:
-    assert [r["id"] for r in distinct(rows, 4)] == kept
 
 
 PLOTS = "plot | tenant | fee\n3 | Adeyemi | 74\n12 | Castellanos | 0\n17 | Adeyemi | 74\n21 | Dvorak | 37"

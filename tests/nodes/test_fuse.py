@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ragweave.components.context import Context
+from ragweave.components.distinct import distinct
 from ragweave.components.duplicates import collapse
 from ragweave.components.evidence import RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local import rank as node
 from ragweave.components.local.rank import score_pools
-from ragweave.components.passages import distinct
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
