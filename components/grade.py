@@ -158,7 +158,8 @@ def _as_row(pair: tuple[Any, Any]) -> dict[str, Any]:
 
 def _row(row: Any, at: int) -> dict[str, Any] | None:
     """Read one verdict in any usual spelling; a bare word is for the passage at its place in the list."""
-    number, verdict = at, row
+    number: Any = at
+    verdict = row
     if isinstance(row, dict):
         number, verdict = row.get("n"), row.get("verdict")
     found = _NUMBER.search(str(number))
