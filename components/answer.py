@@ -151,7 +151,7 @@ def struck(sentence: Sentence) -> str:
 
 
 def behind(sentence: Sentence) -> str:
-    """Return a note about a shown sentence once it has its mark; "" if the mark is only a sign."""
+    """Return a note about a shown sentence that has its mark now; "" if the mark is only a sign."""
     note = mark(sentence.support, sentence.says, sentence.against)
     if not note or sentence.support in SIGNS:
         return ""

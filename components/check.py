@@ -163,14 +163,16 @@ def judged(claim: Claim, rows: Sequence[Verdict], sources: Sequence[CheckSource]
     return _supported(claim, decisive, sources, question, worst == "follows")
 
 
-def _texts(given: Iterable[Claim | CheckSource]) -> list[str]:
+def _texts(given: Iterable[Claim | CheckSource | Grounds]) -> list[str]:
     return [one.text for one in given]
 
 
 def _worst(rows: Iterable[Verdict]) -> Said:
     """Return the worst verdict of several."""
-    ranks = [_WORST.index(row.verdict) for row in rows]
-    return _WORST[min(ranks)]
+    worst = len(_WORST) - 1
+    for row in rows:
+        worst = min(worst, _WORST.index(row.verdict))
+    return _WORST[worst]
 
 
 def _supported(
@@ -207,9 +209,10 @@ def _without_places(text: str, sources: Sequence[CheckSource]) -> str:
 
 def _foreign_link(text: str, rests: Iterable[Grounds]) -> str:
     """Return a web or mail address of a sentence that its grounds lack, or ""."""
+    words = "\n".join(_texts(rests))
     for m in _LINK.finditer(text):
         link = m.group().rstrip(".,;:!?")
-        if not any(link in grounds.text for grounds in rests):
+        if link not in words:
             return link
     return ""
 

@@ -76,8 +76,10 @@ async def is_same(run: RunContext, computed: Computed) -> bool:
     if found.counted != computed["counted"]:
         return False
     before = _plain_rows(computed["rows"])
-    cut_rows = [list(map(cut, row)) for row in found.rows[: len(before)]]
-    return _plain_rows(cut_rows) == before
+    after: list[list[Any]] = []
+    for row in found.rows[: len(before)]:
+        after.append(list(map(cut, row)))
+    return _plain_rows(after) == before
 
 
 def _plain_rows(rows: Iterable[Iterable[Any]]) -> list[list[str]]:
@@ -91,8 +93,9 @@ def holds(sentence: str, computed: Computed) -> bool:
     all_texts = [*free, *chain.from_iterable(rows)]
     folded = sentence.casefold()
     days = _DAY.findall(sentence)
+    flat = "\n".join(all_texts)
     for day in days:
-        if not any(day in text for text in all_texts):
+        if day not in flat:
             return False
     names = _names(rows, folded)
     numbers: list[re.Match[str]] = []
@@ -105,7 +108,10 @@ def holds(sentence: str, computed: Computed) -> bool:
     if len(named_rows) < 2:
         own = free + rows[named_rows.pop()] if named_rows else all_texts
         return all(_is_in(m.group(), own) for m in numbers)
-    places = sorted((folded.find(name), n) for name, n in names)
+    places: list[tuple[int, int]] = []
+    for name, n in names:
+        places.append((folded.find(name), n))
+    places.sort()
     return _fits(numbers, places, rows, free, _last_before) or _fits(
         numbers, places, rows, free, _first_after
     )
@@ -197,10 +203,12 @@ def _is_in(number: str, texts: Iterable[str]) -> bool:
     known: list[float] = []
     for text in texts:
         for m in _NUMBER.finditer(text):
-            known += [value for value, _ in _values(m.group())]
+            for value, _ in _values(m.group()):
+                known.append(value)
     for value, decimals in _values(number):
-        if any(abs(round(other, decimals) - value) < 1e-9 for other in known):
-            return True
+        for other in known:
+            if abs(round(other, decimals) - value) < 1e-9:
+                return True
     return False
 
 

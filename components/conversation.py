@@ -116,9 +116,15 @@ def _found_again(
         return grown, more
     for number, id in enumerate(earlier, 1):
         if id in rows and rows[id]["hop"] == hop["n"]:
-            whole = any(s.get("whole") for s in texts.get(id, ()))
-            (grown if whole else more).append(number)
+            (grown if _is_whole(texts.get(id, ())) else more).append(number)
     return grown, more
+
+
+def _is_whole(strips: Sequence[Strip]) -> bool:
+    for strip in strips:
+        if strip.get("whole"):
+            return True
+    return False
 
 
 def _from_memory(ids: Sequence[str], texts: Mapping[str, Sequence[Strip]]) -> bool:
@@ -151,13 +157,21 @@ def shown(hops: Sequence[Hop], kept: Container[str], most: int) -> list[list[str
     for hop in hops:
         recorded = hop.get("shown")
         if recorded is None:
-            new = [i for i in hop["evidence"] if i in kept and i not in seen]
-            ids = new[:most]
+            ids = _new_ids(hop, kept, seen)[:most]
         else:
             ids = list(recorded)
         out.append(ids)
         seen.update(ids)
     return out
+
+
+def _new_ids(hop: Hop, kept: Container[str], seen: Container[str]) -> list[str]:
+    """Return the kept ids of a round that were not shown before."""
+    new: list[str] = []
+    for id in hop["evidence"]:
+        if id in kept and id not in seen:
+            new.append(id)
+    return new
 
 
 def with_shown(known: Knowledge, most: int) -> list[Hop]:
@@ -211,7 +225,8 @@ def _longest(past: Sequence[Round]) -> int:
     """Return the characters of the longest document; TEXT_LIMIT if there is none."""
     lengths: list[int] = []
     for r in past:
-        lengths += [len(text) for *_, text in r.documents]
+        for _, _, text in r.documents:
+            lengths.append(len(text))
     return max(lengths, default=TEXT_LIMIT)
 
 
@@ -242,8 +257,11 @@ def _without_uncited(past: Sequence[Round]) -> Sequence[Round]:
         cited.update(marks(marked(r.learnt)))
     if not cited:
         return past
-    earlier = [_cited_alone(r, cited) for r in past[:-1]]
-    return [*earlier, past[-1]]
+    out: list[Round] = []
+    for r in past[:-1]:
+        out.append(_cited_alone(r, cited))
+    out.append(past[-1])
+    return out
 
 
 def _cited_alone(r: Round, cited: Container[int]) -> Round:
@@ -312,13 +330,21 @@ def documents_message(
         lines.append(f"{_brackets(r.grown)} above: read whole")
     if r.more:
         lines.append(f"{_brackets(r.more)} above: more of it")
-    names: list[str] = []
-    if folded:
-        names += [f"[{n}] {title}" for n, title, _ in r.documents]
-    names += [f"[{n}] {title}" for n, title in r.left]
+    names = _names_left(r, folded)
     if names:
         lines.append("Read and summed up in your next turn:\n" + quote("; ".join(names)))
     return head + "\n".join(lines)
+
+
+def _names_left(r: Round, folded: bool) -> list[str]:
+    """Return the documents of a round that are named without their text; all of them if it is folded."""
+    names: list[str] = []
+    if folded:
+        for number, title, _ in r.documents:
+            names.append(f"[{number}] {title}")
+    for number, title in r.left:
+        names.append(f"[{number}] {title}")
+    return names
 
 
 def _brackets(numbers: Sequence[int]) -> str:

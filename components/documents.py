@@ -167,8 +167,7 @@ async def _read(library: Library, item: Item, window: Strip, question: str, shar
     whole = len(item.text) <= share
     text = item.text if whole else await bearing(library, item, question, share - _OUTLINE)
     if not whole or len(await _of_document(library, item, "document")) > 1:
-        paragraphs = await _of_document(library, item, "paragraph")
-        text += _outline([p for p in paragraphs if p.text not in text])
+        text += _outline(await _of_document(library, item, "paragraph"), text)
     strip = window.copy()
     strip["id"] = f"{item.id}#0-{len(item.text)}"
     strip["text"] = text
@@ -185,12 +184,14 @@ async def _of_document(library: Library, item: Item, corpus: Corpus) -> list[Ite
     return [i for i in items if part in (None, i.meta.get("part"))]
 
 
-def _outline(paragraphs: Sequence[Item]) -> str:
-    """Return the headings of paragraphs that a document leaves out, or "" if they have none."""
+def _outline(paragraphs: Sequence[Item], text: str) -> str:
+    """Return the headings of the paragraphs that a text leaves out, or "" if they have none."""
     paths: list[str] = []
     for item in paragraphs:
-        headings = [h for h in item.heading if h != item.title][-2:]
-        path = " › ".join(headings)
+        if item.text in text:
+            continue
+        headings = [h for h in item.heading if h != item.title]
+        path = " › ".join(headings[-2:])
         if path and path not in paths:
             paths.append(path)
     shown: list[str] = []

@@ -51,15 +51,22 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
         good = partial(_is_readable, schema=Unified)
         text = await model.text(messages, node="entities", meter=meter, good=good)
         reply = read_json(text, Unified)
-        return {n - 1 for n in reply.same} if reply is not None else set()
+        if reply is None:
+            return set()
+        return {n - 1 for n in reply.same}
 
     async def merge(things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
-        blocks = [(name, *descriptions) for name, descriptions in things]
+        blocks: list[Sequence[str]] = []
+        for name, descriptions in things:
+            blocks.append((name, *descriptions))
         messages = load("merge_descriptions", things=_numbered(blocks))
         good = partial(_is_readable, schema=MergedDescriptions)
         text = await model.text(messages, node="entities", meter=meter, good=good)
         reply = read_json(text, MergedDescriptions)
-        return {row.n - 1: row.description for row in reply.merged} if reply is not None else {}
+        merged: dict[int, str] = {}
+        for row in reply.merged if reply is not None else []:
+            merged[row.n - 1] = row.description
+        return merged
 
     return Extractor(f"{model.name} at {model.host}", ask, same, merge)
 

@@ -143,8 +143,7 @@ async def sit(ask: Ask) -> ExamResult:
     Raises:
         RagweaveError: from the first call that failed, after all have ended.
     """
-    calls = [_judge(ask, case) for case in cases()]
-    replies = await asyncio.gather(*calls, return_exceptions=True)
+    replies = await asyncio.gather(*map(partial(_judge, ask), cases()), return_exceptions=True)
     right = 0
     missed: dict[str, None] = {}
     for case, reply in zip(cases(), replies, strict=True):

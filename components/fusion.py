@@ -64,7 +64,10 @@ def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) 
 
 def _standardised(ranking: Ranking) -> dict[str, float]:
     scores = standardise([score for _, score in ranking])
-    return {item: score for (item, _), score in zip(ranking, scores, strict=True)}
+    table: dict[str, float] = {}
+    for (item, _), score in zip(ranking, scores, strict=True):
+        table[item] = score
+    return table
 
 
 def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:

@@ -202,7 +202,10 @@ async def _graded(
 
     The look of pictures and the age of items, which `fuse` knows, are added to it.
     """
-    left = [e for e in items if "judged" not in e]
+    left: list[Evidence] = []
+    for e in items:
+        if "judged" not in e:
+            left.append(e)
     found = await ask(left) if left else []
     if found is None:
         return None

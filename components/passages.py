@@ -81,7 +81,10 @@ def without_words(query: str, known_terms: Set[str]) -> str:
     """Return a query without the words whose terms are known; unchanged if it would lose all its content."""
     if not known_terms:
         return query
-    words = [word for word in query.split() if known_terms.isdisjoint(terms(word))]
+    words: list[str] = []
+    for word in query.split():
+        if known_terms.isdisjoint(terms(word)):
+            words.append(word)
     shorter = " ".join(words)
     return shorter if content_terms(shorter) else query
 
@@ -225,13 +228,14 @@ def best_sentence(text: str, passage: str) -> str:
     """
     spans = tables.spans(passage)
     worded: dict[_Span, str] = {}
+    said: dict[_Span, set[str]] = {}
     for span in spans:
         if not tables.is_heads(passage, *span):
             worded[span] = tables.as_sentence(passage, *span)
+            said[span] = set(terms(worded[span]))
     if not worded:
         return passage
     figures, wanted = _figures(text), set(terms(text))
-    said = {s: set(terms(t)) for s, t in worded.items()}
     shared: dict[_Span, tuple[int, int, int]] = {}
     for span, sentence in worded.items():
         own = _figures(sentence)
@@ -278,7 +282,9 @@ def headed(title: str, row: Evidence | None) -> str:
         facts.append(f"{clock(place.get('start', 0.0))}-{clock(place.get('end', 0.0))}")
     if row["date"]:
         facts.append(row.get("dated") or row["date"])
-    others = dict.fromkeys(PurePath(p.get("file", "")).name for p in row.get("also", []))
+    others: dict[str, None] = {}
+    for other in row.get("also", []):
+        others[PurePath(other.get("file", "")).name] = None
     if others:
         facts.append("also in " + ", ".join(list(others)[:_ALSO]))
     shown = name.name if name.stem == title else title

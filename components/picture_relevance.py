@@ -55,8 +55,12 @@ def text_relevance(row: Evidence) -> float:
 
 def shown_by_look(rows: Sequence[Evidence]) -> list[Evidence]:
     """Return the pictures that stand out by their look and that no vision model has seen yet, best first."""
-    found = [e for e in rows if _look_of(e) >= 0 and "seen" not in e]
-    return sorted(found, key=lambda e: (-_look_of(e), e["id"]))[:_SHOWN]
+    found: list[Evidence] = []
+    for row in rows:
+        if _look_of(row) >= 0 and "seen" not in row:
+            found.append(row)
+    found.sort(key=lambda e: (-_look_of(e), e["id"]))
+    return found[:_SHOWN]
 
 
 def _look_of(row: Evidence) -> float:
@@ -84,17 +88,19 @@ def apart(items: Sequence[Item], most: int) -> list[list[tuple[float, str]]]:
     taken: set[str] = set()
     for item in items:
         out.append(frames(item, most, taken if item.corpus == "video" else ()))
-        taken.update(image for _, image in frames(item, sys.maxsize))
+        for _, image in frames(item, sys.maxsize):
+            taken.add(image)
     return out
 
 
 def frames(item: Item, most: int, but: Container[str] = ()) -> list[tuple[float, str]]:
     """Return up to `most` frames of a clip as (seconds, media id), evenly spread, without those in `but`."""
-    rows = item.frames
+    rows = list(item.frames)
     spread = item.meta.get("pictures")
     if not rows and isinstance(spread, list):  # a whole recording stores no times of its frames
         start = item.locator.get("start", 0.0)
-        rows = [(start, str(image)) for image in spread]
+        for image in spread:
+            rows.append((start, str(image)))
     rows = [row for row in rows if row[1] not in but]
     if len(rows) <= most:
         return rows

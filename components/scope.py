@@ -79,12 +79,13 @@ async def scope_of(
     if not sources and not collection:
         return Scope(), []
     notes: list[str] = []
-    kept = [s for s in await library.sources() if s.status != "failed"]
-    if collection:
-        folder = _folder(collection)
-        kept = [s for s in kept if _is_in_folder(s, folder)]
-        if not kept:
-            notes.append(f"Nothing in this library lies in {folder}.")
+    folder = _folder(collection) if collection else None
+    kept: list[Source] = []
+    for source in await library.sources():
+        if source.status != "failed" and (folder is None or _is_in_folder(source, folder)):
+            kept.append(source)
+    if folder is not None and not kept:
+        notes.append(f"Nothing in this library lies in {folder}.")
     ids = [s.id for s in kept]
     if not sources:
         return (Scope(tuple(ids)) if ids else None), notes
@@ -121,9 +122,12 @@ def _recordings_named(
     recordings: Sequence[RecordingRow], files: Collection[str], name: str
 ) -> tuple[list[RecordingRow], list[RecordingRow]]:
     """Return the recordings of files, and those whose title is a name."""
-    by_file = _of_sources(recordings, files)
-    by_title = [r for r in recordings if fold(r.title) == fold(name.strip())]
-    return by_file, by_title
+    by_title: list[RecordingRow] = []
+    wanted = fold(name.strip())
+    for recording in recordings:
+        if fold(recording.title) == wanted:
+            by_title.append(recording)
+    return _of_sources(recordings, files), by_title
 
 
 def _is_in_folder(source: Source, folder: Path) -> bool:
@@ -214,7 +218,10 @@ async def search_within(
         return await library.search(corpus, queries, length, scope.sources, only)
     found = await library.search(corpus, queries, max(_WIDE, length), scope.sources, only)
     items = await library.items(_ids(found))
-    kept = {id for id, item in items.items() if scope.holds(item)}
+    kept: set[str] = set()
+    for id, item in items.items():
+        if scope.holds(item):
+            kept.add(id)
     return [_only(lists, kept, length) for lists in found]
 
 
@@ -232,13 +239,15 @@ async def at_moment(library: Library, question: str, scope: Scope) -> Scope:
 
 async def clips_within(library: Library, scope: Scope) -> list[str]:
     """Return the ids of the clips of a scope, recording by recording in the order of time."""
-    sources = dict.fromkeys(r.source for r in await library.recordings())
+    sources: dict[str, None] = {}
+    for recording in await library.recordings():
+        if not scope.sources or recording.source in scope.sources:
+            sources[recording.source] = None
     clips: list[str] = []
     for source in sources:
-        if not scope.sources or source in scope.sources:
-            for item in await library.items_of(source, "clip"):
-                if scope.holds(item):
-                    clips.append(item.id)
+        for item in await library.items_of(source, "clip"):
+            if scope.holds(item):
+                clips.append(item.id)
     return clips
 
 
@@ -256,6 +265,10 @@ def _only(lists: Lists, kept: Collection[str], length: int) -> Lists:
     """Return the first `length` kept hits of each list."""
 
     def cut(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        return tuple(h for h in hits if h.id in kept)[:length]
+        found: list[Hit] = []
+        for hit in hits:
+            if hit.id in kept:
+                found.append(hit)
+        return tuple(found[:length])
 
     return replace(lists, dense=cut(lists.dense), lexical=cut(lists.lexical), visual=cut(lists.visual))

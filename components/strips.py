@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.method import Method
@@ -103,8 +103,12 @@ def select(made: Sequence[Strip], method: Method) -> list[Strip]:
         if strip["score"] >= THRESHOLD or strip["id"] in always:
             unique.setdefault(fold(strip["text"]), strip)
     best = list(unique.values())[: method.strips]
-    kept = {strip["id"] for strip in best}
+    kept = _ids(best)
     return [strip for strip in made if strip["id"] in kept]
+
+
+def _ids(strips: Iterable[Strip]) -> set[str]:
+    return {strip["id"] for strip in strips}
 
 
 def _best_of_each(made: Sequence[Strip]) -> set[str]:
@@ -114,4 +118,4 @@ def _best_of_each(made: Sequence[Strip]) -> set[str]:
         other = best.get(strip["evidence"])
         if other is None or strip["score"] > other["score"]:
             best[strip["evidence"]] = strip
-    return {strip["id"] for strip in best.values()}
+    return _ids(best.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 from sqlalchemy import Connection
@@ -75,9 +76,10 @@ def _first_from(places: Sequence[int], floor: int) -> int | None:
 async def parts_of(library: Library, ids: Sequence[str]) -> dict[str, list[TablePart]]:
     """Return the tables of which items show rows, by item id."""
     items = await library.items(ids)
-    if not any(_BAR in item.text for item in items.values()):
-        return {}
-    return await asyncio.to_thread(_read, library, items)
+    for item in items.values():
+        if _BAR in item.text:  # a row of a table, maybe
+            return await asyncio.to_thread(_read, library, items)
+    return {}
 
 
 def _read(library: Library, items: dict[str, Item]) -> dict[str, list[TablePart]]:
@@ -108,9 +110,9 @@ def _lines(table: KeptTable, text: str, first: int, last: int) -> tuple[tuple[in
     """Return the numbered rows of a stretch; all numbers are 0 if a row was cut."""
     heads = set(table.head.split("\n"))
     rows = [line for line in text.split("\n") if _is_row(line, heads)]
-    if len(rows) == last - first + 1:
-        return tuple(enumerate(rows, first))
-    return tuple((0, row) for row in rows)
+    is_certain = len(rows) == last - first + 1
+    numbers = range(first, last + 1) if is_certain else repeat(0)
+    return tuple(zip(numbers, rows, strict=False))
 
 
 def _is_row(line: str, heads: Set[str]) -> bool:
@@ -126,7 +128,8 @@ async def where(library: Library, table: KeptTable, rows: Sequence[int]) -> dict
             if stretch.first <= row <= stretch.last:
                 found[row] = stretch
                 break
-    items = await library.items(list({stretch.item for stretch in found.values()}))
+    ids = {stretch.item for stretch in found.values()}
+    items = await library.items(list(ids))
     out: dict[int, tuple[str, list[int]]] = {}
     for row, stretch in found.items():
         if stretch.item in items:
@@ -137,9 +140,9 @@ async def where(library: Library, table: KeptTable, rows: Sequence[int]) -> dict
 def _chars(table: KeptTable, text: str, stretch: RowsShown, row: int) -> list[int]:
     """Return [start, end) of a row in the text of an item; empty if the number of a row is uncertain."""
     shown = text[stretch.start : stretch.end]
-    numbers = [n for n, _ in _lines(table, shown, stretch.first, stretch.last)]
-    if 0 in numbers:
-        return []
+    for number, _ in _lines(table, shown, stretch.first, stretch.last):
+        if not number:
+            return []
     heads = set(table.head.split("\n"))
     at = stretch.start
     number = stretch.first
@@ -177,7 +180,9 @@ def _ranges(rows: Sequence[int]) -> str:
             ranges[-1][1] = row
         else:
             ranges.append([row, row])
-    named = [f"{first:,}-{last:,}" if last > first else f"{first:,}" for first, last in ranges]
+    named: list[str] = []
+    for first, last in ranges:
+        named.append(f"{first:,}-{last:,}" if last > first else f"{first:,}")
     return f"rows {', '.join(named)}" if named else ""
 
 
@@ -186,7 +191,8 @@ def whole_rows(parts: Sequence[TablePart], text: str) -> str:
     known: set[str] = set()
     for part in parts:
         known.update(part.table.head.split("\n"))
-        known.update(line for _, line in part.lines)
+        for _, line in part.lines:
+            known.add(line)
     lines = text.split("\n")
     # A note below the last row may name what a document leaves out.
     for n in range(len(lines) - 1, max(0, len(lines) - _BELOW), -1):
@@ -211,7 +217,10 @@ def open_to(parts: Sequence[TablePart], text: str) -> list[TablePart]:
 
 def named(parts: Sequence[TablePart]) -> dict[str, KeptTable]:
     """Return the tables of a document by their names in statements: t, t2, t3."""
-    return {f"t{n if n > 1 else ''}": part.table for n, part in enumerate(parts, 1)}
+    tables: dict[str, KeptTable] = {}
+    for n, part in enumerate(parts, 1):
+        tables[f"t{n}" if n > 1 else "t"] = part.table
+    return tables
 
 
 def described(number: int, parts: Sequence[TablePart], text: str, before: dict[int, int]) -> list[str]:

@@ -92,9 +92,10 @@ async def _from_reply(
     reason = unknown(reply["text"])
     if reason is not None:
         return await _not_known(run, given, reply, reason)
-    cited: list[list[Strip]] = []
-    for id in reply["shown"]:
-        cited.append([s for s in given.strips if s["evidence"] == id])
+    strips: dict[str, list[Strip]] = {}
+    for strip in given.strips:
+        strips.setdefault(strip["evidence"], []).append(strip)
+    cited = [strips.get(id, []) for id in reply["shown"]]
     room = Room(run.context.longest)
     for raw in split(reply["text"]):
         if not room.takes(raw):
@@ -109,13 +110,14 @@ async def _not_known(run: RunContext, given: GenerationInput, reply: Reply, reas
     """Return why the answer is not known, with the closest items that were shown."""
     titles: list[str] = []
     for id in reply["shown"]:
-        if id in given.rows and given.rows[id]["title"] not in titles:
-            titles.append(given.rows[id]["title"])
+        title = f"“{given.rows[id]['title']}”" if id in given.rows else ""
+        if title and title not in titles:
+            titles.append(title)
     if not titles:
         return reason or await nothing_found(run)
     if not reason:
         return weak(titles[0].strip("“”"))
-    closest = ", ".join(f"“{title}”" for title in titles[:_CLOSEST])
+    closest = ", ".join(titles[:_CLOSEST])
     return f"{one_line(plain(reason), _WHY)} The closest items found: {closest}."
 
 
@@ -132,7 +134,10 @@ async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuil
 async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     """Stream prose into the builder, each complete sentence with its citations."""
     chunks = await _chunks(run, given)
-    rows = by_origin(grouped(run, given) + [[as_strip(e)] for e in chunks])
+    rows = grouped(run, given)
+    for chunk in chunks:
+        rows.append([as_strip(chunk)])
+    rows = by_origin(rows)
     # The reasoning turn has shown the frames to the model already.
     films = given.reply is None or not sees(run, "reasoner")
     rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
@@ -178,7 +183,10 @@ async def _messages(
         tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
         evidence = labelled(rows, known, tables) + pictures.prompt_note
         return load("generate", today=today(), question=given.question, evidence=evidence, length=length)
-    own = [row for row in rows if row[0]["evidence"] not in chunks_by_id]
+    own: list[list[Strip]] = []
+    for row in rows:
+        if row[0]["evidence"] not in chunks_by_id:
+            own.append(row)
     return answer_messages(form, given, own, chunks, known, length)
 
 
@@ -188,8 +196,13 @@ async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:
     wanted = [i for i in given.chunks if i not in have]
     if not wanted:
         return []
-    items = await (await run.library()).items(wanted)
-    return [evidence_of(items[i], given.question, 1, 0.0, 0.0) for i in wanted if i in items]
+    library = await run.library()
+    items = await library.items(wanted)
+    chunks: list[Evidence] = []
+    for id in wanted:
+        if id in items:
+            chunks.append(evidence_of(items[id], given.question, 1, 0.0, 0.0))
+    return chunks
 
 
 def _nearest(strips: Sequence[Strip]) -> str:
