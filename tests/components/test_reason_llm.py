@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.conversation import UNSURE, Round, conversation, rounds
+from ragweave.components.conversation import UNSURE, conversation
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import Knowledge
+from ragweave.components.rounds import Round, rounds
 from ragweave.components.turn import read_turn
 from ragweave.models.chat_reply import tokens_of
 from ragweave.tests.support.rows import strip
