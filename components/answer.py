@@ -155,7 +155,8 @@ def behind(sentence: Sentence) -> str:
     note = mark(sentence.support, sentence.says, sentence.against)
     if not note or sentence.support in SIGNS:
         return ""
-    numbers: Sequence[int] = sentence.citations
-    if sentence.support == "contradicted":
-        numbers = [n for n in numbers if n in sentence.against]
+    numbers: list[int] = []
+    for n in sentence.citations:
+        if sentence.support != "contradicted" or n in sentence.against:
+            numbers.append(n)
     return _joined(f"“{sentence.text}”", _brackets(numbers), note)

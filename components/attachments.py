@@ -64,7 +64,11 @@ def attached(message: AnyMessage) -> list[Attachment]:
     ids = message.additional_kwargs.get(_KEY)
     if not isinstance(ids, list):
         return []
-    return [_held[i] for i in ids[:MOST] if i in _held]
+    found: list[Attachment] = []
+    for id in ids[:MOST]:
+        if id in _held:
+            found.append(_held[id])
+    return found
 
 
 def said(message: AnyMessage) -> str:

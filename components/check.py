@@ -254,7 +254,10 @@ def _shown(question: str, said: Sequence[Claim], sources: Sequence[CheckSource])
     texts = _texts(said)
     shown: list[ShownPassage] = []
     for n, source in enumerate(sources, 1):
-        citing = _texts(claim for claim in said if n in claim.cited)
+        citing: list[str] = []
+        for claim in said:
+            if n in claim.cited:
+                citing.append(claim.text)
         limit = WHOLE if citing else PART
         text = source.text
         if len(text) > limit:

@@ -82,4 +82,8 @@ async def _each(run: RunContext, query: str, passages: Sequence[Passage]) -> Kep
     verdicts = await asyncio.gather(*map(verdict, passages))
     if not any(verdicts):
         return None
-    return Kept([n for n, word in enumerate(verdicts) if word != "no"])
+    kept: list[int] = []
+    for n, word in enumerate(verdicts):
+        if word != "no":
+            kept.append(n)
+    return Kept(kept)

@@ -177,7 +177,9 @@ def is_right(case: ExamCase, item: ExamSentence, rows: Sequence[Verdict]) -> boo
         return bool(given) and given <= set(FALSE)
     if not given or not given <= set(TRUE):
         return False
-    sources = [CheckSource(str(n), shown.title, shown.text) for n, shown in enumerate(case.passages, 1)]
+    sources: list[CheckSource] = []
+    for n, shown in enumerate(case.passages, 1):
+        sources.append(CheckSource(str(n), shown.title, shown.text))
     mark = judged(Claim(item.text, tuple(item.cites)), rows, sources, case.question)
     return mark.support in ("verified", "follows")
 

@@ -111,8 +111,11 @@ async def locally(run: RunContext, query: str, items: Sequence[Evidence], reread
             changed.append(e["id"])
             passages.append(reading(e))
     scores = await relevances(await run.library(), query, passages) if passages else []
-    found = dict(zip(changed, scores, strict=True))
-    return Graded([found.get(e["id"], e["relevance"]) for e in items], CORRECT, LOWER)
+    read = dict(zip(changed, scores, strict=True))
+    graded: list[float] = []
+    for e in items:
+        graded.append(read.get(e["id"], e["relevance"]))
+    return Graded(graded, CORRECT, LOWER)
 
 
 async def score_locally(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:

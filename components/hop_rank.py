@@ -38,8 +38,10 @@ async def scored(
     own: dict[str, float] = {}
     for row, score in zip(rows, scores.order, strict=True):
         own[row["id"]] = float(score)
-    fetched = [hop["evidence"] for hop in hops[1:]]
-    total = hop_rank(spread(own), fetched, links(question, rows))
+    later: list[Sequence[str]] = []
+    for hop in hops[1:]:
+        later.append(hop["evidence"])
+    total = hop_rank(spread(own), later, links(question, rows))
     placed: list[Evidence] = []
     for row in rows:
         placed.append({**row, "global_score": round(total[row["id"]], 4)})

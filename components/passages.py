@@ -14,10 +14,10 @@ from ragweave.corpora.parts import described
 from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video.title import filed_as
-from ragweave.models import relevance, tables
+from ragweave.models import relevance
 from ragweave.models.relevance import Idf, Passage
 from ragweave.models.relevance_reading import title_terms
-from ragweave.models.text import clock, content_terms, numbers, sentences, terms, trimmed
+from ragweave.models.text import clock, content_terms, sentences, terms, trimmed
 
 _WINDOW = 1_200
 """Characters of a long item that one window shows."""
@@ -217,51 +217,6 @@ def as_read(row: Evidence | Strip) -> Passage:
     """Return a row as a passage, under the title that a model reads."""
     item = str(row.get("evidence") or row["id"])
     return Passage(filed_as(row["title"], row["locator"].get("file", "")), row["text"], item)
-
-
-def best_sentence(text: str, passage: str) -> str:
-    """Return the sentence of a passage that a citation of a text quotes.
-
-    It shares the most numbers with the text, then has the fewest other numbers, then shares the most words,
-    then has the fewest words. A table row counts with its column heads. If several rows of one table share as
-    much, the quote runs from the first to the last; if these include the first row, it starts at the heads.
-    """
-    spans = tables.spans(passage)
-    worded: dict[_Span, str] = {}
-    said: dict[_Span, set[str]] = {}
-    for span in spans:
-        if not tables.is_heads(passage, *span):
-            worded[span] = tables.as_sentence(passage, *span)
-            said[span] = set(terms(worded[span]))
-    if not worded:
-        return passage
-    figures, wanted = _figures(text), set(terms(text))
-    shared: dict[_Span, tuple[int, int, int]] = {}
-    for span, sentence in worded.items():
-        own = _figures(sentence)
-        same = len(figures & own)
-        foreign = len(own - figures) if same else 0
-        shared[span] = (same, -foreign, len(wanted & said[span]))
-
-    def rank(span: _Span) -> tuple[tuple[int, int, int], int]:
-        length = len(said[span]) if any(shared[span]) else 0
-        return shared[span], -length
-
-    best = max(said, key=rank)
-    start, end = best
-    top = passage.rfind("\n\n", 0, start)
-    bottom = passage.find("\n\n", end) % (len(passage) + 1)
-    alike = [s for s in said if top < s[0] < bottom and shared[s] == shared[best]]
-    if len(alike) > 1 and tables.is_row(passage[start:end]):
-        above = spans[max(0, spans.index(alike[0]) - 1)]
-        first = alike[0] if above in said else above
-        return passage[first[0] : alike[-1][1]]
-    return passage[start:end]
-
-
-def _figures(text: str) -> set[str]:
-    """Return the numbers of a text, 74,0 % as 74.0."""
-    return {n.rstrip("%").replace(",", ".") for n in numbers(text)}
 
 
 def is_nested(row: Evidence) -> bool:

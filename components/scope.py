@@ -81,12 +81,13 @@ async def scope_of(
     notes: list[str] = []
     folder = _folder(collection) if collection else None
     kept: list[Source] = []
+    ids: list[str] = []
     for source in await library.sources():
         if source.status != "failed" and (folder is None or _is_in_folder(source, folder)):
             kept.append(source)
+            ids.append(source.id)
     if folder is not None and not kept:
         notes.append(f"Nothing in this library lies in {folder}.")
-    ids = [s.id for s in kept]
     if not sources:
         return (Scope(tuple(ids)) if ids else None), notes
     recordings = _of_sources(await library.recordings(), ids)

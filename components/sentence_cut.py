@@ -18,7 +18,9 @@ def cut(text: str, said: Sequence[str], question: str, limit: int) -> str:
     Each sentence keeps its best place first; table rows stay below their column heads.
     """
     spans = tables.spans(text)
-    found = [set(terms(text[a:b])) for a, b in spans]
+    found: list[set[str]] = []
+    for start, end in spans:
+        found.append(set(terms(text[start:end])))
     kept = _within(spans, _by_worth(said, question, found), limit)
     parts: list[str] = []
     last = -1

@@ -77,7 +77,9 @@ def likeliest(text: str, spans: Sequence[Span], query: str, most: int, opening: 
     if len(spans) <= most:
         return [*spans]
     wanted = set(content_terms(query))
-    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
+    shared: list[int] = []
+    for start, end in spans:
+        shared.append(len(wanted.intersection(terms(text[start:end]))))
     order = sorted(range(len(spans)), key=lambda i: -shared[i])
     if opening:
         order.remove(0)

@@ -106,7 +106,7 @@ async def ask(
         return None
 
     def judges(reply: Verdicts) -> bool:
-        return any(verdict.n <= len(sentences) for verdict in reply.verdicts)
+        return _by_sentence(reply, passages, len(sentences)) is not None
 
     reply = await run.json(messages, Verdicts, "check", good=judges)
     return _by_sentence(reply, passages, len(sentences)) if reply is not None else None

@@ -193,7 +193,10 @@ async def _messages(
 async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:
     """Return the clips of the chunks to read as well (VideoRAG, section 3.3), without those of strips."""
     have = {s["evidence"] for s in given.strips}
-    wanted = [i for i in given.chunks if i not in have]
+    wanted: list[str] = []
+    for id in given.chunks:
+        if id not in have:
+            wanted.append(id)
     if not wanted:
         return []
     library = await run.library()

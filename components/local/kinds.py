@@ -42,7 +42,10 @@ def kinds_of(question: str) -> dict[Asked, float]:
     for asked, chance in chances.items():
         if chance > 0.5:
             found[asked] = 2 * chance - 1
-    content = [w for w in dict.fromkeys(words(question)) if w not in STOP]
+    content: list[str] = []
+    for word in dict.fromkeys(words(question)):
+        if word not in STOP:
+            content.append(word)
     if not content:
         return found
     vectors = embed([*NAMES, *content]).astype(np.float64)

@@ -23,7 +23,11 @@ def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[l
     Each list belongs to one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a
     recording, or what a vision model saw in a picture or clip.
     """
-    found = library.read([e["id"] for e in rows if e["origin"] == "library"])
+    ids: list[str] = []
+    for row in rows:
+        if row["origin"] == "library":
+            ids.append(row["id"])
+    found = library.read(ids)
     groups: list[list[Item]] = []
     for row in rows:
         item = found.get(row["id"]) or _page_of_web(row)
