@@ -1,4 +1,4 @@
-"""The answer object: one model for CLI, servers and tests."""
+"""Define the answer object of CLI, servers and tests, and set its sentences out as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Kind = Literal["answer", "quotes", "closest", "nothing"]
 
 
 class NodeUsage(BaseModel, frozen=True):
-    """What one node spent."""
+    """The calls, tokens and costs of one node."""
 
     node: str
     role: str = ""
@@ -38,30 +38,30 @@ class Answer(BaseModel, frozen=True):
     sentences: tuple[Sentence, ...] = ()
     citations: tuple[Citation, ...] = ()
     confidence: float = Field(0.0, ge=0, le=1)
-    """How far the evidence carries the answer."""
+    """How far the evidence supports the answer."""
     abstained: bool = False
-    """Nothing is shown that could answer: what came closest may still be cited."""
+    """Nothing shown could answer; the closest passages may still be cited."""
     kind: Kind = "nothing"
-    """Sentences that a model wrote; quotes, where no model read what was found; the closest alone; or nothing."""
+    """Sentences of a model; quotes, if no model read the evidence; the closest passages alone; or nothing."""
     why: str = ""
     """Reason for an abstention, or empty."""
     mode: Literal["extractive", "llm"] = "extractive"
-    """Who wrote it."""
+    """Whether quotes or a chat model make up the answer."""
     model: str = ""
     """Name and host of the chat model used, or empty."""
     preset: str = ""
-    """Preset of a paper that the run was set by, or empty."""
+    """Preset of the run, or empty."""
     dropped: int = 0
-    """Sentences that were written and are withheld, because only what is verified was asked for."""
+    """Sentences that are withheld because they are not verified, in strict checks."""
     notes: tuple[str, ...] = ()
-    """What could not be done, in words."""
+    """Limitations of the run, in words."""
     searched: tuple[str, ...] = ()
-    """Where each round looked, and why, in words."""
+    """Corpora and reasons of each round, in words."""
     usage: tuple[NodeUsage, ...] = ()
 
     @property
     def model_calls(self) -> int:
-        """Chat model calls over all nodes, replies from the cache not counted."""
+        """Chat model calls over all nodes, without cached replies."""
         return sum(u.calls for u in self.usage)
 
     @property
@@ -71,65 +71,92 @@ class Answer(BaseModel, frozen=True):
 
 
 def set_out(sign: str, before: str | None, text: str, marks: str = "") -> str:
-    """Return a sentence with its marks as it follows what was told: in its line, its list, its table or as code.
+    """Return a sentence with its marks as it follows the text before: in its line, list, table or as code.
 
-    `before` is the sign of the sentence before it, None where it is the first.
+    `before` is the sign of the sentence before it, None for the first.
     """
-    if before is None:
-        gap = ""
-    elif sign.strip() or before.strip():
-        kinds = [
-            {"|": "row", "`": "code"}.get(s[:1], "item" if s.strip() else "prose") for s in (before, sign)
-        ]
-        gap = "\n" if kinds in (["row", "row"], ["item", "item"]) else "\n\n"
-    else:
-        gap = sign or " "
+    gap = _gap(sign, before)
     if sign.startswith("```"):
-        return f"{gap}{sign}\n{text}\n```" + (f"\n{marks}" if marks else "")
-    said = " ".join(filter(None, (sign.strip(), text, marks)))
+        below = f"\n{marks}" if marks else ""
+        return f"{gap}{sign}\n{text}\n```{below}"
+    line = _joined(sign.strip(), text, marks)
     if sign != "|":
-        return gap + said
-    heads = "" if before == "|" else "\n" + "|---" * (text.count("|") + 1) + "|"
-    return f"{gap}{said} |{heads}"
+        return gap + line
+    head_rule = "" if before == "|" else "\n" + "|---" * (text.count("|") + 1) + "|"
+    return f"{gap}{line} |{head_rule}"
 
 
-def told(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> str:
+def _gap(sign: str, before: str | None) -> str:
+    """Return the white space between two sentences by their signs."""
+    if before is None:
+        return ""
+    if not sign.strip() and not before.strip():
+        return sign or " "
+    kind = _kind(sign)
+    return "\n" if kind in ("row", "item") and kind == _kind(before) else "\n\n"
+
+
+def _kind(sign: str) -> str:
+    if sign[:1] == "|":
+        return "row"
+    if sign[:1] == "`":
+        return "code"
+    return "item" if sign.strip() else "prose"
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(filter(None, parts))
+
+
+def _brackets(numbers: Sequence[int]) -> str:
+    return "".join(f"[{n}]" for n in numbers)
+
+
+def answer_text(sentences: Sequence[Sentence], citations: Sequence[Citation] = ()) -> str:
     """Return sentences as one text with their marks; a quote below the title of its citation."""
-    signs = [None, *(s.sign for s in sentences)]
     titles = {c.n: c.title for c in citations}
-    return "".join(
-        following(s, before, titles.get(s.citations[0], "") if s.citations else "")
-        for s, before in zip(sentences, signs, strict=False)
-    )
+    text = ""
+    before: str | None = None
+    for sentence in sentences:
+        title = titles.get(sentence.citations[0], "") if sentence.citations else ""
+        text += following(sentence, before, title)
+        before = sentence.sign
+    return text
 
 
 def following(sentence: Sentence, before: str | None, title: str = "") -> str:
     """Return a sentence as it follows another, with the numbers of its sources and its mark.
 
-    One that its source contradicts is struck out, and followed by what the source says. A quote stands in
-    Markdown below its `title`, the words that match in bold.
+    A sentence that its source contradicts is struck out and followed by what the source states. A quote is
+    Markdown below its `title`, with the matching words in bold.
     """
-    signs = "".join(f"[{n}]" for n in sentence.citations)
+    numbers = _brackets(sentence.citations)
     if sentence.support == "quoted":
-        head = in_block(" ".join(filter(None, (in_markdown(title), signs))))
-        return ("" if before is None else "\n\n") + f"{head}\n\n{as_markdown(sentence.text, sentence.marked)}"
+        gap = "" if before is None else "\n\n"
+        head = in_block(_joined(in_markdown(title), numbers))
+        return f"{gap}{head}\n\n{as_markdown(sentence.text, sentence.marked)}"
     text = struck(sentence) if sentence.support == "contradicted" else sentence.text
-    said = mark(sentence.support, sentence.says, sentence.against)
-    return set_out(sentence.sign, before, text, " ".join(filter(None, (signs, said))))
+    note = mark(sentence.support, sentence.says, sentence.against)
+    return set_out(sentence.sign, before, text, _joined(numbers, note))
 
 
 def struck(sentence: Sentence) -> str:
-    """Return the text of a contradicted sentence struck out in Markdown, the cells of a row each; code stays."""
+    """Return the text of a sentence struck out in Markdown, each cell of a row apart; code is unchanged."""
     if sentence.sign.startswith("```"):
         return sentence.text
-    return " | ".join(f"~~{part.strip()}~~" if part.strip() else part for part in sentence.text.split(" | "))
+    cells: list[str] = []
+    for part in sentence.text.split(" | "):
+        cells.append(f"~~{part.strip()}~~" if part.strip() else part)
+    return " | ".join(cells)
 
 
 def behind(sentence: Sentence) -> str:
-    """Return what is added to a text that has the sentence already, once it has its mark; "" if that is a sign."""
-    said = mark(sentence.support, sentence.says, sentence.against)
-    if not said or sentence.support in SIGNS:
+    """Return a note about a shown sentence that has its mark now; "" if the mark is only a sign."""
+    note = mark(sentence.support, sentence.says, sentence.against)
+    if not note or sentence.support in SIGNS:
         return ""
-    numbers = [n for n in sentence.citations if sentence.support != "contradicted" or n in sentence.against]
-    signs = "".join(f"[{n}]" for n in numbers)
-    return " ".join(filter(None, (f"“{sentence.text}”", signs, said)))
+    numbers: list[int] = []
+    for n in sentence.citations:
+        if sentence.support != "contradicted" or n in sentence.against:
+            numbers.append(n)
+    return _joined(f"“{sentence.text}”", _brackets(numbers), note)

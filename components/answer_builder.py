@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+from ragweave.components.best_sentence import best_sentence
 from ragweave.components.evidence import Citation, Evidence, Sentence, Strip, Support
-from ragweave.components.passages import as_strip, best_sentence, headed
+from ragweave.components.passages import as_strip, headed
 from ragweave.components.phrases import as_heard
 from ragweave.components.references import exact
 from ragweave.corpora.types import Item, Locator

@@ -1,4 +1,4 @@
-"""Ask the chosen strategy of a decision; if it fails, the local one decides, and the outcome says so."""
+"""Run the chosen strategy of a decision; if it fails, the local one decides, and the outcome says so."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Fallback:
     """Why the chosen strategy did not decide, and which one did instead.
 
     Attributes:
-        why: in words.
+        why: reason, in words.
         stood_in: name of the strategy that decided.
-        kind: its reply could not be read, it failed, or its server is down, for the rest of the turn.
+        kind: the reply was unreadable, the call failed, or the server is down for the rest of the turn.
     """
 
     why: str
@@ -38,7 +38,7 @@ class Fallback:
 
 @dataclass(frozen=True)
 class Outcome(Generic[T_co]):
-    """A decision, the name of the strategy that made it, and why it is not the one that was chosen."""
+    """A decision, the name of the strategy that made it, and why the chosen one did not."""
 
     value: T_co
     by: str
@@ -46,11 +46,11 @@ class Outcome(Generic[T_co]):
 
 
 class Chosen(NamedTuple):
-    """The strategy that a run chooses over the local one.
+    """The strategy that a run prefers to the local one.
 
     Attributes:
         name: `llm` or `checkpoint`.
-        host: server of its chat model; another role may use another one, which is up if this one is down.
+        host: server of its chat model; roles may use different servers.
     """
 
     name: str
@@ -60,16 +60,16 @@ class Chosen(NamedTuple):
 CHECKPOINT = Chosen("checkpoint")
 
 Strategy = Callable[Concatenate[RunContext, P], Awaitable[T]]
-"""One way to make a decision; None from a chosen one says that its reply could not be read."""
+"""A way to make a decision; the chosen one returns None if the model's reply is unreadable."""
 
 
 def model_of(context: Context, role: Role = "judge", choice: str = "auto") -> Chosen | None:
     """Return the strategy of the chat model of a role, or None if the local one decides.
 
-    The choice is `auto` (as the mode of the run says), `local` or `llm`.
+    The choice is `auto` (by the mode of the run), `local` or `llm`.
 
     Raises:
-        ModelError: the run wants a chat model and none is configured.
+        ModelError: the run requires a chat model, and none is configured.
     """
     model = chosen(role, context, choice)
     return None if model is None else Chosen("llm", model.host)
@@ -83,33 +83,36 @@ async def first_of(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> Outcome[T]:
-    """Return what `strategy` decides if it was chosen, else what `local` decides; a failure becomes a note.
+    """Return the decision of `strategy` if a strategy was chosen and succeeds, else that of `local`.
 
-    A server that is down is noted once a turn and gets no further call in it.
+    A failure becomes a note. A server that is down is noted once a turn and gets no further call in it.
     """
     if first is None:
         return Outcome(await local(run, *args, **kwargs), "local")
-    failed, asks = Fallback("its reply could not be read", "local", "unreadable"), True
+    failed = Fallback("its reply could not be read", "local", "unreadable")
+    tries = True
     if first.name == "llm" and run.lost(first.host):
-        failed, asks = Fallback("it could not be reached", "local", "down"), False
-    while asks:
-        asks, noted = False, len(run.notes)
+        failed = Fallback("it could not be reached", "local", "down")
+        tries = False
+    while tries:
+        tries = False
+        noted = len(run.notes)
         try:
             made = await strategy(run, *args, **kwargs)
         except RagweaveError as error:
             failed = Fallback(str(error), "local", "failed")
-            asks = _note_failure(run, first, error)
+            tries = _note_failure(run, first, error)
             continue
         if made is not None:
             return Outcome(made, first.name)
-        # A strategy that knows more of what was lost has noted it.
+        # A strategy may have noted the loss in more detail.
         if len(run.notes) == noted:
             run.note("In one step the model's reply could not be read; that step was taken without it.")
     return Outcome(await local(run, *args, **kwargs), f"local, {first.name} {failed.kind}", failed)
 
 
 def _note_failure(run: RunContext, first: Chosen, error: RagweaveError) -> bool:
-    """Note why a strategy failed; return whether the fallback model takes over from a server that is down."""
+    """Note why a strategy failed; return whether the fallback model can replace a server that is down."""
     logger.info("%s fell back: %s", run.node, error)
     # The end of the run names its spent limit once.
     limited = isinstance(error, BudgetSpent) and run.meter.refused
@@ -117,6 +120,6 @@ def _note_failure(run: RunContext, first: Chosen, error: RagweaveError) -> bool:
         run.note(f"{run.node}: {error}")
     if first.name != "llm" or not isinstance(error, ModelTransient):
         return False
-    # No part of an answer was shown yet: a strategy that had shown one handles the error itself.
+    # No part of an answer is shown yet: a strategy that has shown one handles the error itself.
     run.lose(first.host)
     return not run.lost(first.host)

@@ -1,7 +1,6 @@
-"""Pictures that come with a question: what they show becomes part of the question, as data.
+"""Keep the pictures of a question; what they show becomes part of the question, as data.
 
-The state holds their ids alone. Their pixels and words stay in this process, where the door that took them
-put them, until the question is framed.
+The state holds only their ids. Their pixels and words stay in this process until the question is framed.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from ragweave.models.text import clip
 MOST = 4
 """Pictures that one question may have."""
 _WORDS = 500
-"""Characters of the words in pictures that are searched with the question: more would drown it."""
+"""Characters of the words in pictures to search with the question: more would outweigh it."""
 _HELD = 256
-"""Pictures that are kept: those of the questions that are under way, and of the last ones."""
+"""Pictures in memory: those of running questions and of the last ones."""
 _KEY = "ragweave_pictures"
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """One picture, as it was read when it came in.
+    """A picture with its words.
 
     Attributes:
         id: digest of the file.
         image: a small JPEG copy.
         words: the words in it, in reading order.
-        unread: why its words were not read, or "".
+        unread: reason if its words could not be read, or "".
     """
 
     id: str
@@ -44,7 +43,7 @@ _held: OrderedDict[str, Attachment] = OrderedDict()
 
 
 def held(id: str) -> Attachment | None:
-    """Return a picture that this process still has."""
+    """Return a picture if this process still holds it."""
     return _held.get(id)
 
 
@@ -55,13 +54,21 @@ def asked_with(text: str, pictures: Sequence[Attachment]) -> HumanMessage:
         _held.move_to_end(picture.id)
     while len(_held) > _HELD:
         _held.popitem(last=False)
-    return HumanMessage(text, additional_kwargs={_KEY: [p.id for p in pictures]} if pictures else {})
+    if not pictures:
+        return HumanMessage(text)
+    return HumanMessage(text, additional_kwargs={_KEY: [p.id for p in pictures]})
 
 
 def attached(message: AnyMessage) -> list[Attachment]:
-    """Return the pictures of a message that this process still has."""
+    """Return the pictures of a message that this process still holds."""
     ids = message.additional_kwargs.get(_KEY)
-    return [_held[i] for i in ids[:MOST] if i in _held] if isinstance(ids, list) else []
+    if not isinstance(ids, list):
+        return []
+    found: list[Attachment] = []
+    for id in ids[:MOST]:
+        if id in _held:
+            found.append(_held[id])
+    return found
 
 
 def said(message: AnyMessage) -> str:
@@ -70,10 +77,13 @@ def said(message: AnyMessage) -> str:
 
 
 def words_in(pictures: Sequence[Attachment]) -> str:
-    """Return the words that were read in pictures, as one line."""
-    return clip(" ".join(" ".join(p.words for p in pictures).split()), _WORDS)
+    """Return the words in pictures as one line."""
+    words: list[str] = []
+    for picture in pictures:
+        words += picture.words.split()
+    return clip(" ".join(words), _WORDS)
 
 
 def with_words(question: str, words: str) -> str:
-    """Return a question with the words of its pictures behind it."""
+    """Return a question followed by the words of its pictures."""
     return f"{question} “{words}”" if words else question

@@ -1,8 +1,8 @@
-"""Check an answer: one call of a model judges every sentence, and a verdict counts only if its grounds hold it.
+"""Check an answer: one model call judges every sentence, and a verdict counts only if its grounds support it.
 
-A model proves that it was reading in three ways. Before it checks anything it passes an exam (`exam.py`);
-each call carries a false and a true control sentence (`controls.py`); and the words that it copies must be in
-a shown passage and hold what the sentence states (`grounds.py`). There is no second way to be verified.
+A model must prove in three ways that it reads. It passes an exam before it checks anything (`exam.py`). Each
+call contains a false and a true control sentence (`controls.py`). The words that it copies must be in a shown
+passage and state what the sentence states (`grounds.py`). Nothing else makes a sentence verified.
 """
 
 from __future__ import annotations
@@ -17,24 +17,22 @@ from ragweave.components.evidence import Support
 from ragweave.components.grounds import Grounds, find, lacking, underivable
 from ragweave.components.references import SLACK, times_in
 from ragweave.components.run_context import RunContext
+from ragweave.components.sentence_cut import cut
 from ragweave.components.verdicts import Said, ShownPassage, Verdict
-from ragweave.models import tables
-from ragweave.models.text import content_terms, terms
 
 WHOLE = 3_000
-"""Characters of a cited passage that the model reads whole; a longer one is cut around what the sentences say."""
+"""Characters of a cited passage that the model reads; a longer one is cut around what the sentences state."""
 PART = 1_000
-"""Characters that it reads of a passage that no sentence cites: those around what the sentences say."""
+"""Characters that it reads of a passage that no sentence cites, around what the sentences state."""
 OTHERS = (3, 5)
-"""Passages that no sentence cites and that are read: at least, and at most if they are short."""
+"""Passages without a citation that the model reads: at least, and at most if they are short."""
 _OTHERS_LENGTH = 2_500
 """Characters of these passages together."""
 _TRIES = 2
 """Calls for one answer: a second one with fresh controls if those of the first fail."""
-_CUT = "[…]"
 _LINK = re.compile(r"\b(?:https?://|www\.)[^\s)\]>”\"]+|\S+@\S+\.\w+", re.I)
 _WORST: tuple[Said, ...] = ("contradicted", "disputed", "not stated", "follows", "about sources", "supported")
-"""Of several verdicts on one sentence the first of these counts."""
+"""Verdicts from the worst to the best; of several on one sentence the worst counts."""
 
 FAILED = (
     "The model that checks answers failed its control sentences twice; the sentences of this answer are not"
@@ -49,7 +47,7 @@ class Claim(NamedTuple):
     Attributes:
         text: the sentence, without marks.
         cited: numbers of the sources that it cites, from 1.
-        frame: it only frames the answer: the model reads it, and nothing in it is judged.
+        frame: whether it only frames the answer: the model reads it, but does not judge it.
     """
 
     text: str
@@ -58,7 +56,7 @@ class Claim(NamedTuple):
 
 
 class CheckSource(NamedTuple):
-    """A passage that an answer may rest on.
+    """A passage that may support an answer.
 
     Attributes:
         id: of the evidence.
@@ -66,7 +64,7 @@ class CheckSource(NamedTuple):
         text: all of it.
         date: ISO date, or "".
         span: [start, end] in seconds, of a clip.
-        memory: a model wrote it from what it knows: it supports nothing.
+        memory: whether a model wrote it from memory; then it supports nothing.
     """
 
     id: str
@@ -78,13 +76,13 @@ class CheckSource(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What the check says of one sentence.
+    """The result of the check of one sentence.
 
     Attributes:
         support: the mark.
-        rests: the words that decide it; of several passages if it takes them together.
-        against: the words of another source that says otherwise.
-        why: what its grounds do not hold, or "".
+        rests: the words that decide it, from several passages if it needs them together.
+        against: the words of a source that contradicts them.
+        why: the part of the sentence that its grounds lack, or "".
     """
 
     support: Support
@@ -94,31 +92,30 @@ class Mark(NamedTuple):
 
 
 class CheckedAnswer(NamedTuple):
-    """The marks of an answer, one a sentence; `void` says why none counts, or is ""."""
+    """The marks of an answer, one per sentence; `void` is the reason if none counts, or ""."""
 
     marks: list[Mark]
     void: str = ""
 
 
 NOT_CHECKED = Mark("unchecked")
+_NO_WORDS = Mark("unverified", why="no passage has the words")
 
 
 async def check(
     run: RunContext, question: str, said: Sequence[Claim], sources: Sequence[CheckSource]
 ) -> CheckedAnswer:
-    """Judge the sentences of an answer in one call, and once more if the control sentences of the call fail.
+    """Judge the sentences of an answer in one call, and once more if its control sentences fail.
 
     Args:
-        run: lends the model.
-        question: what was asked.
+        run: provides the model.
+        question: question of the turn.
         said: the whole answer, in its order.
-        sources: what it may rest on, those that it cites first, the others by their rank in the search.
+        sources: passages that may support it: cited ones first, then the others by search rank.
     """
-    texts = [s.text for s in said]
-    cited = [s.cited for s in said]
-    shown = [
-        ShownPassage(s.title, part) for s, part in zip(sources, _read(question, said, sources), strict=True)
-    ]
+    cited = [claim.cited for claim in said]
+    texts = _texts(said)
+    shown = _shown(question, said, sources)
     used: list[str] = []
     for attempt in range(_TRIES):
         laid = lay(question, shown, texts, cited, attempt, used)
@@ -126,47 +123,72 @@ async def check(
         if rows is None:
             return CheckedAnswer([NOT_CHECKED] * len(said), UNREAD)
         if laid.held(rows):
-            own = zip(said, laid.own, strict=True)
-            return CheckedAnswer([judged(s, rows.get(n, []), sources, question) for s, n in own])
-        used += [control.text for control in laid.controls.values()]
+            marks: list[Mark] = []
+            for claim, number in zip(said, laid.own, strict=True):
+                marks.append(judged(claim, rows.get(number, []), sources, question))
+            return CheckedAnswer(marks)
+        for control in laid.controls.values():
+            used.append(control.text)
     return CheckedAnswer([NOT_CHECKED] * len(said), FAILED)
 
 
 def judged(claim: Claim, rows: Sequence[Verdict], sources: Sequence[CheckSource], question: str) -> Mark:
-    """Return the mark that verdicts on a sentence come to; the worst of them counts."""
+    """Return the mark of a sentence by the worst of its verdicts."""
     if claim.frame or not rows:
         return NOT_CHECKED
-    worst = next(said for said in _WORST if any(row.verdict == said for row in rows))
+    worst = _worst(rows)
     if worst == "not stated":
         return Mark("unverified")
     if worst == "about sources":
         return NOT_CHECKED
-    texts = [s.text for s in sources]
-    found = [find(row.words, texts, row.passage) for row in rows if row.verdict == worst]
-    rests = tuple(dict.fromkeys(g for g in found if g is not None))
-    if worst == "contradicted":
-        return (
-            Mark("contradicted", rests, rests)
-            if rests
-            else Mark("unverified", why="no passage has the words")
-        )
+    texts = _texts(sources)
+    rests: dict[Grounds, None] = {}
+    missed = False
+    for row in rows:
+        if row.verdict == worst:
+            grounds = find(row.words, texts, row.passage)
+            if grounds is None:
+                missed = True
+            else:
+                rests[grounds] = None
+    decisive = tuple(rests)
     if worst == "disputed":
-        return _disputed(claim, rows, rests, sources, question)
-    if not rests or (worst == "follows" and None in found):
-        return Mark("unverified", why="no passage has the words")
-    return _supported(claim, rests, sources, question, worst == "follows")
+        return _disputed(claim, rows, decisive, sources, question)
+    if not decisive:
+        return _NO_WORDS
+    if worst == "contradicted":
+        return Mark("contradicted", decisive, decisive)
+    if worst == "follows" and missed:
+        return _NO_WORDS
+    return _supported(claim, decisive, sources, question, worst == "follows")
+
+
+def _texts(given: Iterable[Claim | CheckSource | Grounds]) -> list[str]:
+    return [one.text for one in given]
+
+
+def _worst(rows: Iterable[Verdict]) -> Said:
+    """Return the worst verdict of several."""
+    worst = len(_WORST) - 1
+    for row in rows:
+        worst = min(worst, _WORST.index(row.verdict))
+    return _WORST[worst]
 
 
 def _supported(
     claim: Claim, rests: tuple[Grounds, ...], sources: Sequence[CheckSource], question: str, follows: bool
 ) -> Mark:
-    """Return verified if the words hold all that is stated, follows if arithmetic gives it, else not found."""
-    if any(sources[g.passage - 1].memory for g in rests):
-        return Mark("model")
+    """Return verified if the words state everything, follows if arithmetic derives it, else unverified."""
+    found: list[CheckSource] = []
+    for grounds in rests:
+        source = sources[grounds.passage - 1]
+        if source.memory:
+            return Mark("model")
+        found.append(source)
     link = _foreign_link(claim.text, rests)
     if link:
         return Mark("unverified", why=link)
-    text = _without_places(claim.text, [sources[g.passage - 1] for g in rests])
+    text = _without_places(claim.text, found)
     passages = [(s.title, s.text) for s in sources]
     missing = lacking(text, rests, passages, question)
     if not missing and not follows:
@@ -176,19 +198,23 @@ def _supported(
 
 
 def _without_places(text: str, sources: Sequence[CheckSource]) -> str:
-    """Return a sentence without the clock times that are places within the recordings it rests on."""
-    spans = [s.span for s in sources if s.span is not None]
+    """Return a sentence without the clock times that lie within the recordings that support it."""
     for written, at in times_in(text):
-        if any(start - SLACK <= at <= end + SLACK for start, end in spans):
-            text = text.replace(written, "")
+        for source in sources:
+            if source.span is not None and source.span[0] - SLACK <= at <= source.span[1] + SLACK:
+                text = text.replace(written, "")
+                break
     return text
 
 
 def _foreign_link(text: str, rests: Iterable[Grounds]) -> str:
-    """Return an address of a sentence that its grounds do not have letter by letter, or ""."""
-    words = "\n".join(g.text for g in rests)
-    links = (m.group().rstrip(".,;:!?") for m in _LINK.finditer(text))
-    return next((link for link in links if link not in words), "")
+    """Return a web or mail address of a sentence that its grounds lack, or ""."""
+    words = "\n".join(_texts(rests))
+    for m in _LINK.finditer(text):
+        link = m.group().rstrip(".,;:!?")
+        if link not in words:
+            return link
+    return ""
 
 
 def _disputed(
@@ -198,89 +224,60 @@ def _disputed(
     sources: Sequence[CheckSource],
     question: str,
 ) -> Mark:
-    """Return disputed with the words of both sides; an older source never disputes what a newer one says."""
-    texts = [s.text for s in sources]
-    found = [find(row.says, texts, row.against) for row in rows if row.verdict == "disputed"]
-    against = tuple(dict.fromkeys(g for g in found if g is not None and g not in rests))
+    """Return disputed with the words of both sides; an older source never disputes a newer one."""
+    texts = _texts(sources)
+    against: dict[Grounds, None] = {}
+    for row in rows:
+        if row.verdict == "disputed":
+            grounds = find(row.says, texts, row.against)
+            if grounds is not None and grounds not in rests:
+                against[grounds] = None
     if not against:
         return Mark("unverified", why="no passage has the words that say otherwise")
-    if rests and all(_older(g, rests, sources) for g in against):
+    if rests and _all_older(against, rests, sources):
         return _supported(claim, rests, sources, question, follows=False)
-    return Mark("disputed", rests, against)
+    return Mark("disputed", rests, tuple(against))
 
 
-def _older(one: Grounds, others: Sequence[Grounds], sources: Sequence[CheckSource]) -> bool:
-    """Tell whether a source is older than all others, as far as both have a date."""
-    mine = sources[one.passage - 1].date
-    theirs = [sources[g.passage - 1].date for g in others]
-    return bool(mine) and all(mine < date for date in theirs)
+def _all_older(against: Iterable[Grounds], rests: Sequence[Grounds], sources: Sequence[CheckSource]) -> bool:
+    """Return whether the sources of one side have dates, all before the dates of the other side."""
+    for grounds in against:
+        date = sources[grounds.passage - 1].date
+        for other in rests:
+            if not date or date >= sources[other.passage - 1].date:
+                return False
+    return True
 
 
-def _read(question: str, said: Sequence[Claim], sources: Sequence[CheckSource]) -> list[str]:
+def _shown(question: str, said: Sequence[Claim], sources: Sequence[CheckSource]) -> list[ShownPassage]:
     """Return what the model reads of each source: all of it, or of a long one what bears on the sentences."""
-    out = []
+    texts = _texts(said)
+    shown: list[ShownPassage] = []
     for n, source in enumerate(sources, 1):
-        citing = [s.text for s in said if n in s.cited]
+        citing: list[str] = []
+        for claim in said:
+            if n in claim.cited:
+                citing.append(claim.text)
         limit = WHOLE if citing else PART
-        if len(source.text) <= limit:
-            out.append(source.text)
-            continue
-        out.append(cut(source.text, citing or [s.text for s in said], question, limit))
-    return out
-
-
-def cut(text: str, said: Sequence[str], question: str, limit: int) -> str:
-    """Cut a text at the ends of sentences to at most `limit` characters, keeping what bears on what is said.
-
-    Each sentence that is said keeps its best place first; rows stay below the heads of their columns.
-    """
-    spans = tables.spans(text)
-    have = [set(terms(text[a:b])) for a, b in spans]
-    kept: set[int] = set()
-    left = limit
-    for n in _by_worth(said, question, have):
-        for near in (n, n - 1, n + 1):
-            if 0 <= near < len(spans) and near not in kept:
-                length = spans[near][1] - spans[near][0] + len(_CUT) + 2
-                if length <= left:
-                    kept.add(near)
-                    left -= length
-    parts: list[str] = []
-    last = -1
-    for n in sorted(kept):
-        if n != last + 1:
-            parts.append(_CUT)
-            heads = tables.heads_above(text, spans[n][0])
-            parts += [heads] if heads else []
-        parts.append(text[slice(*spans[n])])
-        last = n
-    return "\n".join([*parts, _CUT] if last < len(spans) - 1 else parts)
-
-
-def _by_worth(said: Sequence[str], question: str, have: Sequence[set[str]]) -> list[int]:
-    """Return the numbers of parts, the best of each sentence in turns, then the next best of each."""
-    asked = set(content_terms(question))
-    rare = {
-        t: 1 / (1 + sum(t in part for part in have)) for t in asked.union(*(content_terms(s) for s in said))
-    }
-    orders = []
-    for sentence in said:
-        wanted = set(content_terms(sentence))
-        worth = [
-            sum(rare[t] for t in part & wanted) + 0.3 * sum(rare[t] for t in part & asked) for part in have
-        ]
-        orders.append(sorted(range(len(have)), key=lambda n, worth=worth: (-worth[n], n)))  # type: ignore[misc]
-    return list(dict.fromkeys(n for turn in zip(*orders, strict=True) for n in turn))
+        text = source.text
+        if len(text) > limit:
+            text = cut(text, citing or texts, question, limit)
+        shown.append(ShownPassage(source.title, text))
+    return shown
 
 
 def others(ranked: Sequence[CheckSource], cited: Sequence[CheckSource]) -> list[CheckSource]:
     """Return the best passages that no sentence cites: three, or up to five if they are short."""
-    known = [" ".join(s.text.split()) for s in cited]
+    ids: set[str] = set()
+    known: list[str] = []
+    for source in cited:
+        ids.add(source.id)
+        known.append(_one_line(source.text))
     chosen: list[CheckSource] = []
     length = 0
     for source in ranked:
-        flat = " ".join(source.text.split())
-        if any(flat in text for text in known) or any(source.id == s.id for s in cited):
+        flat = _one_line(source.text)
+        if source.id in ids or any(flat in text for text in known):
             continue
         length += min(len(source.text), PART)
         if len(chosen) >= OTHERS[0] and length > _OTHERS_LENGTH:
@@ -290,3 +287,7 @@ def others(ranked: Sequence[CheckSource], cited: Sequence[CheckSource]) -> list[
         if len(chosen) == OTHERS[1]:
             break
     return chosen
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

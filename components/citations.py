@@ -89,7 +89,7 @@ class _MarkReading:
 
     def takes(self, token: str) -> bool:
         """Read a number or word; return False if no mark has it there."""
-        if token.isdigit():
+        if token.isdecimal():
             return self._takes_number(token)
         if token.lower() in _RANGES and self.numbers:
             self.ranged = True

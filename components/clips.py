@@ -1,4 +1,4 @@
-"""Keep the clips that bear on a query (VideoRAG, section 3.2): by the head, a model or a checkpoint."""
+"""Filter the clips of a query (VideoRAG, section 3.2) with the head, a chat model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ragweave.models.relevance import Passage
 from ragweave.prompts import load, quote
 
 FLOOR = -0.85
-"""Relevance in [-1, 1] below which a clip is filtered out; a language model's `irrelevant` lies below it."""
+"""Relevance in [-1, 1] below which a clip is dropped; a language model's `irrelevant` lies below it."""
 AT_LEAST = 5
-"""Clips that stay if the head keeps fewer, the first ones: paraphrase looks irrelevant to it."""
+"""Clips to keep at least, the first ones: a paraphrase looks irrelevant to the head."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The places of the clips that stay, in order.
+    """The clips to keep.
 
     Attributes:
-        places: of the clips, from 0.
-        verdicts: relevance in [-1, 1] of every clip, if the evaluator of the run judged them; else empty.
+        places: their indexes, in order.
+        verdicts: relevance in [-1, 1] of every clip, if the evaluator of the run graded them; else empty.
     """
 
     places: list[int]
@@ -32,47 +32,58 @@ class Kept:
 
 
 async def filter_clips(run: RunContext, query: str, passages: Sequence[Passage]) -> Outcome[Kept]:
-    """Return the clips that stay; who decides follows the evaluator of the run."""
+    """Return the clips to keep by the evaluator of the run."""
     first = grade.evaluator_of(run.context)
     strategy = by_checkpoint if first == CHECKPOINT else by_model
     return await first_of(run, first, strategy, locally, query, passages)
 
 
 async def locally(run: RunContext, query: str, passages: Sequence[Passage]) -> Kept:
-    """Return the clips that stay by the shipped relevance head."""
+    """Return the clips to keep by the shipped relevance head."""
     return Kept(select(await grade.score_locally(run, query, passages)))
 
 
 async def by_model(run: RunContext, query: str, passages: Sequence[Passage]) -> Kept | None:
-    """Return the clips that stay: what the model calls irrelevant goes, unless it calls everything so.
+    """Drop the clips that the model calls irrelevant, unless it calls all of them so.
 
-    In the form of VideoRAG the model judges every clip by itself, and all may go.
+    In the form of VideoRAG, the model judges every clip in a call of its own, and may drop all.
     """
     if run.context.method.form == "video-rag":
         return await _each(run, query, passages)
     scores = await grade.score_by_model(run, query, passages)
-    return None if scores is None else Kept(select(scores, 0) or select(scores), scores)
+    if scores is None:
+        return None
+    return Kept(select(scores, 0) or select(scores), scores)
 
 
 async def by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]) -> Kept:
-    """Return the clips that stay by the evaluator that RAGWEAVE_EVALUATOR names."""
+    """Return the clips to keep by the checkpoint that RAGWEAVE_EVALUATOR names."""
     scores = await grade.score_by_checkpoint(run, query, passages)
     return Kept(select(scores), scores)
 
 
 def select(scores: Sequence[float], at_least: int = AT_LEAST) -> list[int]:
-    """Return the places of scores from the floor on, and of the first others up to `at_least`, in order."""
-    kept = [n for n, s in enumerate(scores) if s >= FLOOR]
-    others = [n for n, s in enumerate(scores) if s < FLOOR]
-    return sorted([*kept, *others[: max(0, at_least - len(kept))]])
+    """Return the indexes of scores at or above the floor; if fewer than `at_least`, also the first others."""
+    kept: list[int] = []
+    others: list[int] = []
+    for n, score in enumerate(scores):
+        (others if score < FLOOR else kept).append(n)
+    missing = max(0, at_least - len(kept))
+    return sorted(kept + others[:missing])
 
 
 async def _each(run: RunContext, query: str, passages: Sequence[Passage]) -> Kept | None:
-    """Return the clips of which the model says yes, and those of which it says neither yes nor no."""
+    """Return the clips to which the model does not say no; None if no reply is readable."""
 
     async def verdict(passage: Passage) -> str | None:
         clip = quote(f"{passage.title}\n{passage.text}")
         return await run.label(load("judge_clip", question=query, clip=clip), ("yes", "no"))
 
-    said = await asyncio.gather(*map(verdict, passages))
-    return Kept([n for n, word in enumerate(said) if word != "no"]) if any(said) else None
+    verdicts = await asyncio.gather(*map(verdict, passages))
+    if not any(verdicts):
+        return None
+    kept: list[int] = []
+    for n, word in enumerate(verdicts):
+        if word != "no":
+            kept.append(n)
+    return Kept(kept)

@@ -1,6 +1,6 @@
-"""Per-run knobs.
+"""Hold the knobs of one run.
 
-They become the form in Studio; secrets and addresses live in the environment, never here.
+They become the form in Studio. Secrets and addresses are set in the environment, never here.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _TURNS_KEPT = 100
-"""Turns that one context remembers: as many as may wait or run side by side."""
+"""Turns that one context keeps the state of: at least as many as may wait or run concurrently."""
 
 _FREE = 400
-"""Sentences after which an answer of free length ends all the same."""
+"""Sentences after which an answer without a length limit ends."""
 ROUNDS = 10
-"""Most rounds of retrieval that a run may be allowed."""
+"""Upper limit of `max_hops`."""
 
 Mode = Literal["auto", "extractive", "llm"]
 
 
 MEMBER = "ragweave"
-"""Member of the context of another graph that sets a run."""
+"""Member of another graph's context that holds ours."""
 _ALIKE = 0.75
-"""How like a knob a name is that may be a slip of one."""
+"""Similarity to a knob from which a name may be a misspelling of it."""
 
 
 class Context(BaseModel):
-    """What a caller may set for one run.
+    """Settings of one run.
 
-    Bounds are enforced; defaults answer well on a laptop without any key.
+    Bounds are enforced. The defaults answer well on a laptop without any API key.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -52,7 +52,7 @@ class Context(BaseModel):
     mode: Mode = Field(
         "auto",
         description=(
-            "extractive quotes the closest passages, llm has the chat model write, auto is llm where one is "
+            "extractive quotes the closest passages, llm has the chat model write, auto is llm if one is "
             "configured."
         ),
     )
@@ -68,12 +68,12 @@ class Context(BaseModel):
         "normal",
         description=(
             "low searches one round and never in other words; high has a chat model grade, rewrites also what"
-            " looks ambiguous, shows more passages and asks on for up to five rounds. Knobs that are set"
-            " besides win."
+            " looks ambiguous, shows more passages and asks on for up to five rounds. Knobs that you set"
+            " win."
         ),
     )
     preset: Preset = Field(
-        "none", description="Settings of a published run of one method; knobs that are set besides win."
+        "none", description="Settings of a published run of one method; knobs that you set win."
     )
     method: Method = Field(Method(), description="What papers fixed and measured; set by the preset.")
     route_by: Literal["auto", "local", "llm", "checkpoint", "ensemble"] = Field(
@@ -160,27 +160,27 @@ class Context(BaseModel):
 
     @property
     def kept(self) -> int:
-        """Items of a hop that are kept."""
+        """Items to keep per hop."""
         return self.top_k or 8
 
     @property
     def shown(self) -> int:
-        """Items of all hops that a writer sees: all of one hop, and half as many again of the eight."""
+        """Items of all hops that a writer sees: at least twelve, and all of one hop."""
         return max(12, self.kept)
 
     @property
     def longest(self) -> int:
-        """Sentences of a chat model that are shown at most: it may overrun what it was asked for by as much again."""
+        """Sentences of a chat model to show at most: twice as many as the prompt allows."""
         return 2 * self.sentences or _FREE
 
     @classmethod
     def of(cls, runtime: Any, begun: Mapping[str, Any] | None = None) -> Context:
-        """Return the run's context; plain `graph.invoke(x)` gives none, some servers give a dict.
+        """Return the context of a run.
 
-        The context of another graph, of which this one is a node, may hold ours as its member `ragweave`.
-
-        `begun` is what was set when the turn began that the run goes on with: it holds where the run does not
-        say.
+        Args:
+            runtime: of LangGraph. Plain `graph.invoke(x)` sets no context, some servers set a dict. A graph
+                that has ours as a node may hold our context as its member `ragweave`.
+            begun: knobs of the turn that the run continues; they hold unless the run sets its own.
         """
         given = _own(getattr(runtime, "context", None), cls.model_fields)
         context = given if isinstance(given, cls) else cls(**given)
@@ -188,11 +188,11 @@ class Context(BaseModel):
 
     @property
     def files(self) -> tuple[FileBeside, ...]:
-        """Files that are asked beside the library; no knob, for a door alone puts them there."""
+        """Files to search together with the library; no knob, because only the interfaces set them."""
         return self._files
 
     def with_method(self, **changed: Any) -> Context:
-        """Return the same knobs with other settings of the method."""
+        """Return the same knobs with changed settings of the method."""
         return self.model_copy(update={"method": self.method.model_copy(update=changed)})
 
     def with_files(self, files: Iterable[FileBeside]) -> Context:
@@ -202,7 +202,7 @@ class Context(BaseModel):
         return made
 
     def set_knobs(self) -> dict[str, Any]:
-        """Return what was set, as plain data that a state can hold."""
+        """Return the knobs that the caller set, as plain data for the state."""
         return self.model_dump(mode="json", exclude_unset=True)
 
     def _over(self, begun: Mapping[str, Any]) -> Context:
@@ -219,7 +219,7 @@ class Context(BaseModel):
         return self._joined[1]
 
     def turn(self, name: str, make: Callable[[], T]) -> T:
-        """Return what the nodes of one turn share; it lives with the context of its run, and `make` opens it."""
+        """Return the state that the nodes of one turn share; `make` creates it at the first call."""
         if name not in self._turns:
             self._turns[name] = make()
             while len(self._turns) > _TURNS_KEPT:
@@ -228,7 +228,7 @@ class Context(BaseModel):
 
 
 def _own(given: Any, knobs: Collection[str]) -> Any:
-    """Return what a run's context sets for us: all of it, or its member `ragweave` if it belongs to another graph.
+    """Return our part of a run's context: all of it, or its member `ragweave` in another graph's context.
 
     Raises:
         InputError: that member is neither a Context nor a dict.
@@ -241,20 +241,30 @@ def _own(given: Any, knobs: Collection[str]) -> Any:
             f"the member {MEMBER} of the context is a {type(held).__name__}", "give a ragweave.Context"
         )
     if held is None and isinstance(given, Mapping):
-        ours = any(name in knobs or get_close_matches(str(name), knobs, 1, _ALIKE) for name in given)
-        return given if ours or not given else {}
+        return given if _sets_any(given, knobs) else {}
     return held or {}
+
+
+def _sets_any(given: Iterable[Any], knobs: Collection[str]) -> bool:
+    """Return whether one of the given names is a knob or a misspelling of one."""
+    for name in given:
+        if name in knobs or get_close_matches(str(name), knobs, 1, _ALIKE):
+            return True
+    return False
 
 
 def refused(
     error: ValidationError, remedy: str = "see the settings of a run in docs/configuration.md"
 ) -> InputError:
-    """Return what to tell of settings that were refused: the first of them, and why."""
+    """Return an error that names the first refused setting and the reason."""
     first = error.errors()[0]
-    name, why = ".".join(str(part) for part in first["loc"]), str(first["msg"]).removeprefix("Value error, ")
+    name = ".".join(map(str, first["loc"]))
+    reason = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        why = "there is no such setting"
+        reason = "there is no such setting"
         fields = (Method if name.startswith("method.") else Context).model_fields
-        if near := get_close_matches(name.removeprefix("method."), fields, 1):
+        near = get_close_matches(name.removeprefix("method."), fields, 1)
+        if near:
             remedy = f"write {near[0]}, or {remedy}"
-    return InputError(": ".join(filter(None, (name, why[:1].lower() + why[1:]))), remedy)
+    reason = reason[:1].lower() + reason[1:]
+    return InputError(f"{name}: {reason}" if name else reason, remedy)

@@ -1,8 +1,8 @@
-"""Extract entities by a model (RAGWEAVE_ENTITIES=llm): those of a chunk, names of one, one description."""
+"""Extract entities with a model (RAGWEAVE_ENTITIES=llm), unify their names, merge their descriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from pydantic import BaseModel
@@ -36,7 +36,7 @@ class MergedDescriptions(BaseModel):
 
 
 def extractor(meter: Meter | None = None) -> Extractor | None:
-    """Return the model that extracts at indexing, or None if none shall or none is configured."""
+    """Return the model that extracts at indexing, or None if that is off or no model is configured."""
     model = chat("judge") if corpora_settings().entities == "llm" else None
     if model is None:
         return None
@@ -47,24 +47,37 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
         return read_records(reply)
 
     async def same(pairs: Sequence[tuple[str, str]]) -> set[int]:
-        told = "\n\n".join(f"{n}.\n" + quote("\n".join(pair)) for n, pair in enumerate(pairs, 1))
-        messages = load("unify", pairs=told)
-        text = await model.text(messages, node="entities", meter=meter, good=partial(_reads, schema=Unified))
+        messages = load("unify", pairs=_numbered(pairs))
+        good = partial(_is_readable, schema=Unified)
+        text = await model.text(messages, node="entities", meter=meter, good=good)
         reply = read_json(text, Unified)
-        return {n - 1 for n in reply.same} if reply is not None else set()
+        if reply is None:
+            return set()
+        return {n - 1 for n in reply.same}
 
     async def merge(things: Sequence[tuple[str, Sequence[str]]]) -> dict[int, str]:
-        told = "\n\n".join(
-            f"{n}.\n" + quote("\n".join((name, *said))) for n, (name, said) in enumerate(things, 1)
-        )
-        messages = load("merge_descriptions", things=told)
-        good = partial(_reads, schema=MergedDescriptions)
-        reply = await model.text(messages, node="entities", meter=meter, good=good)
-        read = read_json(reply, MergedDescriptions)
-        return {row.n - 1: row.description for row in read.merged} if read is not None else {}
+        blocks: list[Sequence[str]] = []
+        for name, descriptions in things:
+            blocks.append((name, *descriptions))
+        messages = load("merge_descriptions", things=_numbered(blocks))
+        good = partial(_is_readable, schema=MergedDescriptions)
+        text = await model.text(messages, node="entities", meter=meter, good=good)
+        reply = read_json(text, MergedDescriptions)
+        merged: dict[int, str] = {}
+        for row in reply.merged if reply is not None else []:
+            merged[row.n - 1] = row.description
+        return merged
 
     return Extractor(f"{model.name} at {model.host}", ask, same, merge)
 
 
-def _reads(text: str, schema: type[BaseModel]) -> bool:
+def _numbered(blocks: Iterable[Sequence[str]]) -> str:
+    """Return blocks of lines as numbered quotes."""
+    quotes: list[str] = []
+    for n, lines in enumerate(blocks, 1):
+        quotes.append(f"{n}.\n" + quote("\n".join(lines)))
+    return "\n\n".join(quotes)
+
+
+def _is_readable(text: str, schema: type[BaseModel]) -> bool:
     return read_json(text, schema) is not None

@@ -1,4 +1,4 @@
-"""An exam of forty sentences of known truth, which a model sits once before its verdicts count."""
+"""Give a model an exam of forty sentences of known truth, once, before its verdicts count."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ragweave.prompts import fingerprint
 logger = logging.getLogger(__name__)
 
 PASS = 38
-"""Sentences of the forty that must be judged right: a model that is right on 80 % passes once in 125 times."""
+"""Sentences of the forty that a model must judge right; one with 80 % right passes once in 125 times."""
 TRUE: tuple[Said, ...] = ("supported", "follows")
 FALSE: tuple[Said, ...] = ("contradicted", "disputed", "not stated")
 SITS = "This model sits an exam of forty sentences, once, before it checks answers."
@@ -37,10 +37,10 @@ REMEDY = "set RAGWEAVE_CHECK to another chat model, or check_by=off"
 
 Rows = dict[int, list[Verdict]]
 Ask = Callable[[str, Sequence[ShownPassage], Sequence[str], Sequence[Sequence[int]]], Awaitable[Rows | None]]
-"""Judges the sentences of an answer: question, passages, sentences, and the numbers of the passages that each names."""
+"""Judges an answer: question, passages, sentences, and the passage numbers that each sentence cites."""
 
 Progress = Callable[[int, int], None]
-"""Takes how many answers of the exam have been judged, and how many there are."""
+"""Takes the number of judged answers of the exam, and the number of all."""
 
 
 class ExamSentence(BaseModel):
@@ -48,10 +48,10 @@ class ExamSentence(BaseModel):
 
     Attributes:
         text: the sentence.
-        cites: numbers of the passages that it names.
-        kind: what is false in it, or how a true one is written.
-        verdict: what an honest reader says of it.
-        rests: number of a passage and the words of it that decide, as an honest reader shows them.
+        cites: numbers of the passages that it cites.
+        kind: the error in a false one, or the wording of a true one.
+        verdict: the right verdict.
+        rests: (passage number, words of it) that decide.
     """
 
     text: str
@@ -62,7 +62,7 @@ class ExamSentence(BaseModel):
 
     @property
     def true(self) -> bool:
-        """Whether the passages say it, or it follows from them."""
+        """Whether the passages state it, or it follows from them."""
         return self.verdict in TRUE
 
 
@@ -75,14 +75,14 @@ class ExamCase(BaseModel):
 
 
 class ExamResult(BaseModel):
-    """What a model made of the exam.
+    """The result of a model.
 
     Attributes:
-        model: its name.
+        model: name of the model.
         host: its server.
         right: sentences that it judged right.
         of: sentences of the exam.
-        missed: kinds of sentence that it judged wrong, each once, in the order of the exam.
+        missed: kinds of sentences that it judged wrong, each once, in the order of the exam.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -95,7 +95,7 @@ class ExamResult(BaseModel):
 
     @property
     def passed(self) -> bool:
-        """Whether its verdicts count."""
+        """Whether the verdicts of the model count."""
         return self.right >= PASS
 
     @property
@@ -108,7 +108,7 @@ class ExamResult(BaseModel):
 
 
 class _Key(NamedTuple):
-    """What a result holds for: another prompt or exam is another result."""
+    """Identifies a result: a change of the prompt or the exam makes it invalid."""
 
     home: Path
     model: str
@@ -124,71 +124,77 @@ class _Key(NamedTuple):
 @cache
 def cases() -> tuple[ExamCase, ...]:
     """Return the eight answers of the exam, five sentences each, half of them false."""
-    return tuple(ExamCase.model_validate(row) for row in json.loads(_written()))
+    return tuple(map(ExamCase.model_validate, json.loads(_exam_file())))
+
+
+def _sentences() -> int:
+    """Return the number of sentences of the exam."""
+    return sum(len(case.sentences) for case in cases())
 
 
 @cache
-def _written() -> str:
+def _exam_file() -> str:
     return files("ragweave.components").joinpath("data", "exam.json").read_text(encoding="utf-8")
 
 
 async def sit(ask: Ask) -> ExamResult:
-    """Have all sentences judged, the answers at once, and count what was judged right.
+    """Have all sentences judged, the answers concurrently, and count the right verdicts.
 
     Raises:
-        RagweaveError: of the first call that failed, once all have ended.
+        RagweaveError: from the first call that failed, after all have ended.
     """
-    held = cases()
-    replies = await asyncio.gather(*(_asked(ask, case) for case in held), return_exceptions=True)
-    right: list[ExamSentence] = []
-    missed: list[str] = []
-    for case, reply in zip(held, replies, strict=True):
+    replies = await asyncio.gather(*map(partial(_judge, ask), cases()), return_exceptions=True)
+    right = 0
+    missed: dict[str, None] = {}
+    for case, reply in zip(cases(), replies, strict=True):
         if isinstance(reply, BaseException):
             raise reply
+        rows = reply or {}
         for n, item in enumerate(case.sentences, 1):
-            if is_right(case, item, (reply or {}).get(n, [])):
-                right.append(item)
+            if is_right(case, item, rows.get(n, [])):
+                right += 1
             else:
-                missed.append(item.kind)
-    of = sum(len(case.sentences) for case in held)
-    return ExamResult(right=len(right), of=of, missed=tuple(dict.fromkeys(missed)))
+                missed[item.kind] = None
+    return ExamResult(right=right, of=_sentences(), missed=tuple(missed))
 
 
-async def _asked(ask: Ask, case: ExamCase) -> Rows | None:
-    return await ask(
-        case.question,
-        case.passages,
-        [item.text for item in case.sentences],
-        [item.cites for item in case.sentences],
-    )
+async def _judge(ask: Ask, case: ExamCase) -> Rows | None:
+    texts: list[str] = []
+    cites: list[list[int]] = []
+    for item in case.sentences:
+        texts.append(item.text)
+        cites.append(item.cites)
+    return await ask(case.question, case.passages, texts, cites)
 
 
 def is_right(case: ExamCase, item: ExamSentence, rows: Sequence[Verdict]) -> bool:
-    """Tell whether the rows of a sentence judge it right; a true one needs words that hold what it says.
+    """Return whether the verdicts on a sentence are right; those on a true one must copy supporting words.
 
-    They hold it by the rule of the product: who never shows such words would verify nothing.
+    The check itself decides whether the words support it: a model that never copies them verifies nothing.
     """
-    said = {row.verdict for row in rows}
+    given = {row.verdict for row in rows}
     if not item.true:
-        return bool(said) and said <= set(FALSE)
-    if not said or not said <= set(TRUE):
+        return bool(given) and given <= set(FALSE)
+    if not given or not given <= set(TRUE):
         return False
-    sources = [CheckSource(str(n), shown.title, shown.text) for n, shown in enumerate(case.passages, 1)]
+    sources: list[CheckSource] = []
+    for n, shown in enumerate(case.passages, 1):
+        sources.append(CheckSource(str(n), shown.title, shown.text))
     mark = judged(Claim(item.text, tuple(item.cites)), rows, sources, case.question)
     return mark.support in ("verified", "follows")
 
 
 async def passed(run: RunContext, progress: Progress | None = None) -> ExamResult:
-    """Return what the model that checks made of the exam; it sits it now if it never did.
+    """Return the exam result of the checking model, which sits the exam now if it never did.
 
-    The reader is told so through the events of the run. Its calls count against no limit of the run.
+    An event of the run says so. The calls of the exam count against no limit of the run.
 
     Raises:
         ModelError: no chat model is configured, or the server refused.
-        ModelTransient: the server cannot be reached; nothing is kept then.
+        ModelTransient: the server cannot be reached; then no result is stored.
     """
     model = run.asked("check")
-    key = _Key(model_settings().home, model.name, model.host, _digest())
+    key = _key(model)
     async with _lock(key):
         kept = await asyncio.to_thread(_read, key)
         if kept is not None:
@@ -198,8 +204,13 @@ async def passed(run: RunContext, progress: Progress | None = None) -> ExamResul
 
 
 async def known(model: Chat) -> ExamResult | None:
-    """Return the result that is kept of a model, None if it never sat the exam."""
-    return await asyncio.to_thread(_read, _Key(model_settings().home, model.name, model.host, _digest()))
+    """Return the stored result of a model, None if it never sat the exam."""
+    return await asyncio.to_thread(_read, _key(model))
+
+
+def _key(model: Chat) -> _Key:
+    digest = hashlib.sha256(f"{fingerprint('verdicts')}\n{_exam_file()}".encode()).hexdigest()
+    return _Key(model_settings().home, model.name, model.host, digest)
 
 
 async def _sat(run: RunContext, model: Chat, key: _Key, progress: Progress | None) -> ExamResult:
@@ -213,7 +224,7 @@ async def _sat(run: RunContext, model: Chat, key: _Key, progress: Progress | Non
 
 
 def _counted(ask: Ask, progress: Progress) -> Ask:
-    """Return the same question, which reports how many answers have been judged."""
+    """Return a judge that reports its progress after each answer."""
     judged_answers = 0
 
     async def counted(
@@ -231,18 +242,15 @@ def _counted(ask: Ask, progress: Progress) -> Ask:
     return counted
 
 
-def _digest() -> str:
-    return hashlib.sha256(f"{fingerprint('verdicts')}\n{_written()}".encode()).hexdigest()
-
-
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Lock]] = WeakKeyDictionary()
 _sat_here: dict[_Key, ExamResult] = {}
-"""Results of this process: a home that cannot be written must not cost an exam for each answer."""
+"""Results of this process: without them, a read-only home would cost an exam for each answer."""
 
 
 def _lock(key: _Key) -> asyncio.Lock:
-    """Return what lets one run at a time sit the exam; the others wait and read its result."""
-    return _locks.setdefault(asyncio.get_running_loop(), {}).setdefault(key, asyncio.Lock())
+    """Return the lock under which one run sits the exam while the others wait for its result."""
+    locks = _locks.setdefault(asyncio.get_running_loop(), {})
+    return locks.setdefault(key, asyncio.Lock())
 
 
 def _read(key: _Key) -> ExamResult | None:
@@ -252,12 +260,12 @@ def _read(key: _Key) -> ExamResult | None:
         result = ExamResult.model_validate_json(key.path.read_bytes())
     except (OSError, ValidationError):
         return None
-    usable = result.of == sum(len(case.sentences) for case in cases()) and 0 <= result.right <= result.of
+    usable = result.of == _sentences() and 0 <= result.right <= result.of
     return result if usable else None
 
 
 def _keep(key: _Key, result: ExamResult) -> None:
-    """Write a result beside its place and move it there, so that nobody reads half of it."""
+    """Write a result to a temporary file and move it, so that no reader sees half of it."""
     _sat_here[key] = result
     draft = ""
     try:

@@ -1,9 +1,11 @@
-"""Rank fusion: standardised scores for lists of one query, reciprocal ranks where scores do not compare."""
+"""Fuse ranked lists: by standardised scores within one query, by reciprocal ranks across queries."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 from statistics import fmean
 
 from ragweave.components.context import Context
@@ -11,56 +13,65 @@ from ragweave.components.evidence import RankedList
 from ragweave.models.relevance import weights
 
 ALPHA = 0.8
-"""Weight of what a picture shows beside what is written about it (UniversalRAG, section 3.3)."""
+"""Weight of a picture's look against the text about it (UniversalRAG, section 3.3)."""
 Ranking = list[tuple[str, float]]
 """(item id, score), best first."""
 
 
 def standardise(scores: Sequence[float]) -> list[float]:
-    """Return z-scores; all 0 where the scores do not differ."""
+    """Return z-scores; all 0 if the scores do not differ."""
     if not scores or min(scores) == max(scores):
-        return [0.0 for _ in scores]
+        return [0.0] * len(scores)
     mean = fmean(scores)
     spread = math.sqrt(fmean([(s - mean) ** 2 for s in scores]))
     return [(s - mean) / spread for s in scores]
 
 
 def fuse_scores(lists: Sequence[tuple[float, Ranking, float | None]]) -> Ranking:
-    """Add weighted z-scores over all items that the lists hold together.
+    """Add weighted z-scores over the items of all lists.
 
     Args:
-        lists: of one query over one corpus: weight, ranking, and what an item scores that the list lacks;
-            None: as much as its lowest. By words that is 0: otherwise a single hit would tell nothing, having
-            no lower one.
+        lists: (weight, ranking, score of an item that the list lacks) of one query over one corpus. None as
+            the last is the lowest score of the list. A lexical list needs 0: by its own lowest score, a
+            single hit would count nothing.
     """
-    total = {item: 0.0 for _, ranking, _ in lists for item, _ in ranking}
+    total: dict[str, float] = {}
+    for _, ranking, _ in lists:
+        for item, _ in ranking:
+            total[item] = 0.0
     for weight, ranking, lacking in lists:
         table = dict(ranking)
         low = min(table.values(), default=0.0) if lacking is None else lacking
-        for item, z in zip(total, standardise([table.get(i, low) for i in total]), strict=True):
+        scores = standardise([table.get(item, low) for item in total])
+        for item, z in zip(total, scores, strict=True):
             total[item] += weight * z
     return ordered(total)
 
 
 def mix(text: Ranking, visual: Ranking, alpha: float, *, cosines: bool = False) -> Ranking:
-    """Mix what is written about pictures with what they show (UniversalRAG, section 3.3), both as z-scores.
+    """Mix the text and the look of pictures (UniversalRAG, section 3.3), both as z-scores.
 
-    An item's score is alpha of its visual and the rest of its text side where it has both, else the side that
-    it has. With `cosines` the scores are mixed as they are, which is the paper's own form.
+    The score of an item in both rankings is alpha of its look and the rest of its text; an item in one
+    ranking keeps that score. With `cosines`, the scores are mixed unchanged, as in the paper.
     """
-    sides = []
-    for ranking in (text, visual):
-        z = [s for _, s in ranking] if cosines else standardise([s for _, s in ranking])
-        sides.append(dict(zip((i for i, _ in ranking), z, strict=True)))
-    words, seen = sides
+    words = dict(text) if cosines else _standardised(text)
+    seen = dict(visual) if cosines else _standardised(visual)
     total = {**words, **seen}
     for item in words.keys() & seen.keys():
         total[item] = alpha * seen[item] + (1 - alpha) * words[item]
     return ordered(total)
 
 
+def _standardised(ranking: Ranking) -> dict[str, float]:
+    scores = standardise([score for _, score in ranking])
+    table: dict[str, float] = {}
+    for (item, _), score in zip(ranking, scores, strict=True):
+        table[item] = score
+    return table
+
+
 def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:
-    """Reciprocal rank fusion: an item's score is the sum of weight / (k + rank) over the lists that hold it."""
+    """Fuse by reciprocal ranks: the score of an item is the sum of weight / (k + rank) over its lists."""
     total: dict[str, float] = {}
     for weight, ranking in lists:
         seen: set[str] = set()
@@ -74,45 +85,70 @@ def fuse_ranks(lists: Sequence[tuple[float, Ranking]], k: int = 60) -> Ranking:
 def ordered(scores: Mapping[str, float]) -> Ranking:
     """Sort by score, ties by id, so that equal runs give equal orders.
 
-    Scores are compared to twelve decimals: sums of the same parts in another order differ in their last
-    digits.
+    Scores are compared at twelve decimals, because sums of the same terms in another order differ in their
+    last digits.
     """
     return sorted(scores.items(), key=lambda row: (-round(row[1], 12), row[0]))
 
 
 def dense_weight(context: Context) -> float:
-    """Return the weight of a dense list beside a lexical one: the run's own, or that of the encoder's kind."""
+    """Return the weight of a dense list against a lexical one: of the run, or of the kind of encoder."""
     chosen = context.method.dense_weight
     return weights().dense if chosen is None else chosen
 
 
+@dataclass
+class _Group:
+    """The lists of one query over one corpus.
+
+    Attributes:
+        lists: (weight, ranking, score of an item that the list lacks).
+        visual: ranking by the look of pictures.
+    """
+
+    lists: list[tuple[float, Ranking, float | None]] = field(default_factory=list)
+    visual: Ranking = field(default_factory=list)
+
+
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
-    """Join every list of the hop into one ranking."""
-    groups: dict[tuple[str, str], list[tuple[float, Ranking, float | None]]] = {}
-    shown: dict[tuple[str, str], Ranking] = {}
-    for row in found:
-        key = (str(row["corpus"]), row["query"])
-        ranking = list(zip(row["ids"], row["scores"], strict=True))
-        if not context.method.by_scores:  # cosines of what the words found are no ranks of a list
-            ranking = ranking[: context.method.pool]
-        lists = groups.setdefault(key, [])
-        if row["kind"] == "visual":
-            shown[key] = ranking
-        elif row["kind"] != "lexical" or context.method.fusion != "dense":
-            weight = dense_weight(context) if row["kind"] == "dense" else 1.0
-            lists.append((weight, ranking, 0.0 if row["kind"] == "lexical" else None))
+    """Fuse all lists of a hop into one ranking."""
+    groups = _grouped(found, context)
+    several = any(own != query for _, own in groups)
     joined: list[tuple[float, Ranking]] = []
-    several = any(of != query for _, of in groups)
-    for key, lists in sorted(groups.items()):
-        weight = context.method.original_weight if several and key[1] == query else 1.0
-        seen = shown.get(key, [])
+    for (_, own), group in sorted(groups.items(), key=itemgetter(0)):
+        weight = context.method.original_weight if several and own == query else 1.0
         if context.method.fusion == "rrf":
-            text = 1 - ALPHA if seen else 1.0
-            joined.extend((weight * text * own, ranking) for own, ranking, _ in lists)
-            joined += [(weight * ALPHA, seen)] if seen else []
+            text_weight = weight * (1 - ALPHA) if group.visual else weight
+            for list_weight, ranking, _ in group.lists:
+                joined.append((text_weight * list_weight, ranking))
+            if group.visual:
+                joined.append((weight * ALPHA, group.visual))
         else:
-            # One dense list keeps its cosines.
-            plain = context.method.fusion == "dense" and len(lists) == 1
-            both = lists[0][1] if plain else fuse_scores(lists)
-            joined.append((weight, mix(both, seen, ALPHA, cosines=plain) if seen else both))
+            joined.append((weight, _by_score(group, context)))
     return joined[0][1] if len(joined) == 1 else fuse_ranks(joined, context.method.rrf_k)
+
+
+def _grouped(found: Sequence[RankedList], context: Context) -> dict[tuple[str, str], _Group]:
+    """Group the lists of a hop by corpus and query."""
+    groups: dict[tuple[str, str], _Group] = {}
+    for row in found:
+        ranking = list(zip(row["ids"], row["scores"], strict=True))
+        if not context.method.by_scores:  # dense scores of lexical hits, beyond the pool, have no ranks
+            ranking = ranking[: context.method.pool]
+        group = groups.setdefault((str(row["corpus"]), row["query"]), _Group())
+        if row["kind"] == "visual":
+            group.visual = ranking
+        elif row["kind"] != "lexical":
+            weight = dense_weight(context) if row["kind"] == "dense" else 1.0
+            group.lists.append((weight, ranking, None))
+        elif context.method.fusion != "dense":
+            group.lists.append((1.0, ranking, 0.0))
+    return groups
+
+
+def _by_score(group: _Group, context: Context) -> Ranking:
+    """Fuse the lists of one query over one corpus by their scores."""
+    # A single dense list keeps its cosines.
+    cosines = context.method.fusion == "dense" and len(group.lists) == 1
+    text = group.lists[0][1] if cosines else fuse_scores(group.lists)
+    return mix(text, group.visual, ALPHA, cosines=cosines) if group.visual else text

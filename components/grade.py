@@ -1,4 +1,4 @@
-"""Grade what a hop brought (CRAG, section 4.2): by the shipped head, a model or a checkpoint."""
+"""Grade the results of a hop (CRAG, section 4.2) with the shipped head, a chat model or a checkpoint."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, model_validator
 
@@ -28,38 +28,39 @@ from ragweave.prompts import load, quote
 Label = Literal["relevant", "partly", "irrelevant"]
 
 CORRECT = 0.0
-"""Relevance of the best item from which a round is correct: from here on its gold is among the first four
-passages as often as from higher scores."""
+"""Relevance of the best item from which a round is correct: above it, a higher score does not find the gold
+passage among the first four more often."""
 VALUE: dict[Label, float] = {"relevant": 0.9, "partly": 0.0, "irrelevant": -0.9}
-"""What a language model's verdict counts on the scale of the other evaluators."""
+"""Scores of a language model's verdicts on the scale of the other evaluators."""
 BY_MODEL = (0.5, -0.5)
-"""Thresholds that belong to the three-way verdicts of a language model."""
+"""Thresholds (upper, lower) for the three-way verdicts of a language model."""
 BY_T5 = (0.59, -0.99)
-"""Thresholds that belong to the paper's T5 evaluator, found on PopQA (CRAG, section 5)."""
+"""Thresholds (upper, lower) of the paper's T5 evaluator, found on PopQA (CRAG, section 5)."""
 
 _SHOWN = TEXT_LIMIT
-"""Characters of a passage that a model grades."""
+"""Characters of a passage that a model reads to grade it."""
 _MOST = 40
-"""Passages that a model grades in one call; the least likely ones are left out."""
+"""Passages that a model grades in one call; the least relevant ones are left out."""
 _NUMBER = re.compile(r"(?<![\d-])\d{1,4}(?!\d)")
-_SAID: dict[str, Label] = {
-    **{label: label for label in get_args(Label)},
-    **dict.fromkeys(("yes", "true", "correct"), "relevant"),
+_SPELLINGS: dict[str, Label] = {
+    **dict.fromkeys(("relevant", "yes", "true", "correct"), "relevant"),
     **dict.fromkeys(
-        ("partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"), "partly"
+        ("partly", "partial", "partially", "partially relevant", "partly relevant", "ambiguous", "maybe"),
+        "partly",
     ),
-    **dict.fromkeys(("no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
+    **dict.fromkeys(("irrelevant", "no", "false", "not relevant", "incorrect", "unrelated"), "irrelevant"),
 }
+"""Usual spellings of the labels."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """Relevance of items in [-1, 1] to their query, and the thresholds that belong to its evaluator (CRAG).
+    """Relevance of items to their query, and the thresholds of the evaluator (CRAG).
 
     Attributes:
-        scores: one per item.
-        upper: from here on an item is relevant.
-        lower: below, it is not.
+        scores: one per item, in [-1, 1].
+        upper: score from which an item is relevant.
+        lower: score below which it is irrelevant.
     """
 
     scores: list[float]
@@ -70,12 +71,12 @@ class Graded:
 async def grade_items(
     run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
 ) -> Outcome[Graded]:
-    """Grade what a hop brought against its query.
+    """Grade the results of a hop against its query.
 
     Args:
-        run: lends the evaluator.
+        run: provides the evaluator.
         query: query of the hop.
-        items: what it brought.
+        items: results of the hop.
         reread: ids of items whose text has changed since `fuse` scored them.
     """
     first = evaluator_of(run.context)
@@ -84,17 +85,17 @@ async def grade_items(
 
 
 async def score_passages(run: RunContext, query: str, passages: Sequence[Passage]) -> Outcome[list[float]]:
-    """Score passages that no hop has scored, in [-1, 1]: strips, pages of the web."""
+    """Score passages that no hop has scored, such as strips and web pages, in [-1, 1]."""
     first = evaluator_of(run.context)
     strategy = score_by_checkpoint if first == CHECKPOINT else score_by_model
     return await first_of(run, first, strategy, score_locally, query, passages)
 
 
 def evaluator_of(context: Context) -> Chosen | None:
-    """Return the evaluator that a run chooses (`grade_by`), or None if the shipped head grades.
+    """Return the evaluator that a run chooses (`grade_by`), or None for the shipped head.
 
     Raises:
-        ModelError: the run wants a chat model to grade, and none is configured.
+        ModelError: the run requires a chat model to grade, and none is configured.
     """
     if context.grade_by == "checkpoint":
         return CHECKPOINT
@@ -102,11 +103,19 @@ def evaluator_of(context: Context) -> Chosen | None:
 
 
 async def locally(run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]) -> Graded:
-    """Return the relevance by which `fuse` ordered each item; only changed texts are read again."""
-    again = [e for e in items if e["id"] in reread]
-    read = await relevances(await run.library(), query, [reading(e) for e in again]) if again else []
-    found = {e["id"]: score for e, score in zip(again, read, strict=True)}
-    return Graded([found.get(e["id"], e["relevance"]) for e in items], CORRECT, LOWER)
+    """Return the relevance by which `fuse` ordered each item; score only changed texts again."""
+    changed: list[str] = []
+    passages: list[Passage] = []
+    for e in items:
+        if e["id"] in reread:
+            changed.append(e["id"])
+            passages.append(reading(e))
+    scores = await relevances(await run.library(), query, passages) if passages else []
+    read = dict(zip(changed, scores, strict=True))
+    graded: list[float] = []
+    for e in items:
+        graded.append(read.get(e["id"], e["relevance"]))
+    return Graded(graded, CORRECT, LOWER)
 
 
 async def score_locally(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
@@ -129,36 +138,47 @@ class PassageVerdicts(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _readable(cls, given: Any) -> Any:
-        """Keep the rows that can be read: one bad row must not cost the others."""
+        """Keep the readable rows: one bad row must not lose the others."""
         rows = given.get("verdicts", given) if isinstance(given, dict) else given
         if isinstance(rows, dict):
-            rows = [{"n": n, "verdict": said} for n, said in rows.items()]
+            rows = list(map(_as_row, rows.items()))
         if not isinstance(rows, list):
             raise ValueError("no list of verdicts")
-        read = [row for at, one in enumerate(rows, 1) if (row := _row(one, at)) is not None]
+        read: list[dict[str, Any]] = []
+        for at, given_row in enumerate(rows, 1):
+            row = _row(given_row, at)
+            if row is not None:
+                read.append(row)
         if not read:
             raise ValueError("no verdict can be read")
         return {"verdicts": read}
 
 
+def _as_row(pair: tuple[Any, Any]) -> dict[str, Any]:
+    number, verdict = pair
+    return {"n": number, "verdict": verdict}
+
+
 def _row(row: Any, at: int) -> dict[str, Any] | None:
-    """Read one verdict in any usual spelling; a bare word counts for the passage at its place in the list."""
-    number, said = (row.get("n"), row.get("verdict")) if isinstance(row, dict) else (at, row)
+    """Read one verdict in any usual spelling; a bare word is for the passage at its place in the list."""
+    number: Any = at
+    verdict = row
+    if isinstance(row, dict):
+        number, verdict = row.get("n"), row.get("verdict")
     found = _NUMBER.search(str(number))
-    label = _SAID.get(" ".join(re.findall(r"[a-z]+", str(said).lower())))
+    words = re.findall(r"[a-z]+", str(verdict).lower())
+    label = _SPELLINGS.get(" ".join(words))
     return {"n": int(found.group()), "verdict": label} if found and label else None
 
 
 async def by_model(
     run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
 ) -> Graded | None:
-    """Ask the language model for a verdict over each item without one; None where nothing can be read."""
-    shown = [reading(e) for e in items]
+    """Return the language model's verdict on each item; None if no verdict can be read."""
 
-    async def ask(left: Sequence[int]) -> list[float] | None:
-        return await score_by_model(
-            run, query, [shown[n] for n in left], [items[n]["relevance"] for n in left]
-        )
+    async def ask(left: Sequence[Evidence]) -> list[float] | None:
+        likely = [e["relevance"] for e in left]
+        return await score_by_model(run, query, list(map(reading, left)), likely)
 
     return await _graded(run, items, reread, ask, BY_MODEL)
 
@@ -166,11 +186,10 @@ async def by_model(
 async def by_checkpoint(
     run: RunContext, query: str, items: Sequence[Evidence], reread: Collection[str]
 ) -> Graded | None:
-    """Ask the evaluator that RAGWEAVE_EVALUATOR names; its thresholds are those of the paper."""
-    shown = [reading(e) for e in items]
+    """Return the scores of the checkpoint that RAGWEAVE_EVALUATOR names, with the paper's thresholds."""
 
-    async def ask(left: Sequence[int]) -> list[float]:
-        return await score_by_checkpoint(run, query, [shown[n] for n in left])
+    async def ask(left: Sequence[Evidence]) -> list[float]:
+        return await score_by_checkpoint(run, query, list(map(reading, left)))
 
     return await _graded(run, items, reread, ask, BY_T5)
 
@@ -179,40 +198,48 @@ async def _graded(
     run: RunContext,
     items: Sequence[Evidence],
     reread: Collection[str],
-    ask: Callable[[Sequence[int]], Awaitable[list[float] | None]],
+    ask: Callable[[Sequence[Evidence]], Awaitable[list[float] | None]],
     thresholds: tuple[float, float],
 ) -> Graded | None:
-    """Return the relevance of items: the verdict of each, or what `ask` returns for the places of the others.
+    """Return the relevance of items by the verdicts they have, and by those of `ask` for the others.
 
-    Added is what `fuse` knows besides: what pictures show, and the age of items.
+    The look of pictures and the age of items, which `fuse` knows, are added to it.
     """
-    left = [n for n, e in enumerate(items) if "judged" not in e]
+    left: list[Evidence] = []
+    for e in items:
+        if "judged" not in e:
+            left.append(e)
     found = await ask(left) if left else []
     if found is None:
         return None
-    made, alpha = dict(zip(left, found, strict=True)), ALPHA
-    whole = [e["judged"] if "judged" in e else made[n] for n, e in enumerate(items)]
-    whole = [
-        joined(s, e["looks"], alpha, bool(reading(e).text)) if "looks" in e and e["id"] not in reread else s
-        for s, e in zip(whole, items, strict=True)
-    ]
-    if any("fresh" in e for e in items):
-        whole = [round(s, 9) for s in refaded(whole, [e.get("fresh", 1.0) for e in items])]
-    return Graded(whole, *thresholds)
+    verdicts = iter(found)
+    scores: list[float] = []
+    ages: list[float] = []
+    aged = False
+    for e in items:
+        score = e["judged"] if "judged" in e else next(verdicts)
+        if "looks" in e and e["id"] not in reread:
+            score = joined(score, e["looks"], ALPHA, bool(reading(e).text))
+        scores.append(score)
+        ages.append(e.get("fresh", 1.0))
+        aged = aged or "fresh" in e
+    if aged:
+        scores = [round(score, 9) for score in refaded(scores, ages)]
+    return Graded(scores, *thresholds)
 
 
 async def score_by_checkpoint(run: RunContext, query: str, passages: Sequence[Passage]) -> list[float]:
-    """Score with the checkpoint that RAGWEAVE_EVALUATOR names, cut to [-1, 1].
+    """Score with the checkpoint that RAGWEAVE_EVALUATOR names, clamped to [-1, 1].
 
     Raises:
-        ModelError: none is named, it cannot be loaded, or it gives something else than a number per passage.
+        ModelError: no checkpoint is named, it cannot be loaded, or its output is not one number per passage.
     """
     path = model_settings().evaluator
     if not path:
         raise ModelError("No evaluator checkpoint is configured", "set RAGWEAVE_EVALUATOR to its folder")
     from ragweave.models.checkpoint import evaluator
 
-    scores = await asyncio.to_thread(lambda: [float(s) for s in evaluator(path)(query, passages)])
+    scores = await asyncio.to_thread(lambda: list(map(float, evaluator(path)(query, passages))))
     if len(scores) != len(passages) or not all(map(math.isfinite, scores)):
         raise ModelError(
             f"The evaluator at {path} gave no number for each passage", "train or fetch it again"
@@ -223,29 +250,38 @@ async def score_by_checkpoint(run: RunContext, query: str, passages: Sequence[Pa
 async def score_by_model(
     run: RunContext, query: str, passages: Sequence[Passage], likely: Sequence[float] = ()
 ) -> list[float] | None:
-    """Grade all passages in one call; one that the reply leaves out is undecided. None if it cannot be read.
+    """Grade all passages in one call; None if the reply has no readable verdict.
 
-    Of more passages than fit a prompt the likeliest are shown; the others count as irrelevant.
+    Passages that the reply leaves out count as partly relevant. If there are more passages than fit in a
+    prompt, the most relevant ones by `likely` are shown, and the others count as irrelevant.
     """
     shown = list(range(len(passages)))
     if len(shown) > _MOST:
         likely = likely or await relevances(await run.library(), query, passages)
-        shown = sorted(sorted(shown, key=lambda i: -likely[i])[:_MOST])
+        best = sorted(shown, key=lambda i: -likely[i])
+        shown = sorted(best[:_MOST])
     blocks = [f"[{n}]\n{quote(_flat(passages[i]))}" for n, i in enumerate(shown, 1)]
     reply = await run.json(load("grade", question=query, passages="\n\n".join(blocks)), PassageVerdicts)
-    said: dict[int, float] = {}
-    for row in reply.verdicts if reply else []:
-        # Two different verdicts over one passage decide nothing.
-        value = VALUE[row.verdict]
-        said[row.n] = value if said.get(row.n, value) == value else VALUE["partly"]
-    if not said.keys() & set(range(1, len(shown) + 1)):
+    values = _values(reply.verdicts if reply else [])
+    if values.keys().isdisjoint(range(1, len(shown) + 1)):
         return None
     scores = [VALUE["irrelevant"]] * len(passages)
     for n, i in enumerate(shown, 1):
-        scores[i] = said.get(n, VALUE["partly"])
+        scores[i] = values.get(n, VALUE["partly"])
     return scores
 
 
+def _values(verdicts: Sequence[PassageVerdict]) -> dict[int, float]:
+    """Return the score of each number; two different verdicts on one passage count as partly relevant."""
+    values: dict[int, float] = {}
+    for row in verdicts:
+        value = VALUE[row.verdict]
+        if values.setdefault(row.n, value) != value:
+            values[row.n] = VALUE["partly"]
+    return values
+
+
 def _flat(passage: Passage) -> str:
-    """Return title and text as one block; the title is from outside as well."""
-    return f"{clip(' '.join(passage.title.split()), 200)}\n{clip(passage.text, _SHOWN)}"
+    """Return title and text as one block for a quote: the title is untrusted, too."""
+    title = " ".join(passage.title.split())
+    return f"{clip(title, 200)}\n{clip(passage.text, _SHOWN)}"

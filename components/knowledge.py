@@ -1,4 +1,4 @@
-"""What a turn knows when it reasons, and what reasoning decides."""
+"""Define what the reasoner of a turn reads, and what it decides."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ragweave.models.text import content_terms
 
 @dataclass(frozen=True)
 class Decision:
-    """Outcome of one round of reasoning; an empty query means that the answer can be written.
+    """The outcome of one round of reasoning; with an empty query, the answer can be written.
 
     Attributes:
-        learnt: what the round added, in words.
-        missing: what is not known yet, in words.
+        learnt: new knowledge of the round, in words.
+        missing: missing knowledge, in words.
         query: next query, or empty.
-        again: the query was asked before, and goes to other corpora now.
+        again: whether the query repeats an earlier one and now goes to other corpora.
         more: further queries of the same turn.
-        answer: the answer in the reasoner's words, where it gave one.
-        shown: ids of the evidence that it was shown, in the order of their numbers.
-        table: `Table 3` or `Table library`, of which the statement is asked.
-        statement: a SELECT over that table; the answer is not written yet.
+        answer: the answer in the reasoner's words, or empty.
+        shown: ids of the evidence that the reasoner read, in the order of their numbers.
+        table: table of the statement, `Table 3` or `Table library`.
+        statement: a SELECT over that table, to run before the answer is written.
     """
 
     learnt: str = ""
@@ -39,27 +39,25 @@ class Decision:
 
 
 Tell = Callable[[str, Sequence[str]], Awaitable[None]]
-"""Takes a sentence, with the numbers of what it rests on, and the ids that the numbers mean, in their order."""
+"""Takes a sentence with the numbers of its sources, and the ids that these numbers mean, in their order."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a turn knows.
+    """What the reasoner reads of a turn.
 
     Attributes:
         question: question of the turn.
-        hops: its rounds; the last one has just ended, and nothing is decided of it. None before the first
-            search.
-        rows: what was found, best first; without what a model wrote from memory.
-        strips: what was kept of it.
-        unsearched: other corpora hold something that was not searched for the last query.
-        last: nothing more can be searched.
+        hops: its rounds; no decision follows the last one yet. Empty before the first search.
+        rows: evidence, best first, without passages from a model's memory.
+        strips: strips kept of it.
+        unsearched: whether other corpora have items and were not searched for the last query.
+        last: whether no further search is possible.
         tell: shows a sentence of an answer while it is being written.
-        plan: what was thought before the first search, and what was missing (Auto-RAG's R0); empty where
-            nothing was.
-        lower: relevance below which the round's evaluator calls a row irrelevant.
-        tables: tables that the rows show a part of, by the id of the row.
-        statements: how many more may be asked of tables.
+        plan: (learnt, missing) before the first search (Auto-RAG's R0), or empty.
+        lower: relevance below which the evaluator calls a row irrelevant.
+        tables: tables of which rows show a part, by the id of the row.
+        statements: number of further statements over tables that are allowed.
     """
 
     question: str
@@ -75,15 +73,15 @@ class Knowledge:
     statements: int = 0
 
     def asked(self, query: str) -> bool:
-        """Tell whether a query has the same content words as one that was asked before."""
-        before = (
-            [self.question, *(q for h in self.hops for q in (h["query"], *h.get("also", ())))]
-            if self.hops
-            else []
-        )
+        """Return whether a query has the same content words as an earlier one of the turn."""
+        if not query or not self.hops:
+            return False
+        earlier = [self.question]
+        for hop in self.hops:
+            earlier += [hop["query"], *hop.get("also", ())]
         key = sorted(content_terms(query))
-        return bool(query) and any(sorted(content_terms(a)) == key for a in before)
+        return any(sorted(content_terms(one)) == key for one in earlier)
 
     def is_new(self, table: str, statement: str) -> bool:
-        """Tell whether a statement was not run yet in this turn."""
+        """Return whether a statement was not run yet in this turn."""
         return f"{table}: {statement}" not in {hop["query"] for hop in self.hops}

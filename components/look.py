@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ragweave.components.ask import Chosen, Outcome, first_of, model_of
 from ragweave.components.evidence import Evidence
-from ragweave.components.picture_relevance import apart, frames, told
+from ragweave.components.picture_relevance import apart, frames, text_relevance
 from ragweave.components.run_context import RunContext, chosen
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.types import Item
@@ -113,7 +113,7 @@ async def look_first(run: RunContext, query: str, rows: Sequence[Evidence], enou
     unsure = []
     for row in rows:
         found_by_look = row.get("looks", -1.0) >= 0 or not row["text"].strip()
-        if row["corpus"] == "image" and told(row) < enough and found_by_look:
+        if row["corpus"] == "image" and text_relevance(row) < enough and found_by_look:
             unsure.append((row, row["locator"].get("image", "")))
     able = await open_pictures(run, unsure, affordable(run))
     calls = [look_at_picture(run, model, query, row["title"], row["text"], image) for row, image in able]

@@ -1,4 +1,4 @@
-"""Texts of sources in Markdown that shows them as they stand: no link, picture or markup comes of what they say."""
+"""Show texts of sources literally in Markdown: nothing in them becomes a link, picture or markup."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from ragweave.models.tables import cell_spans, is_row
 
 TEX = re.compile(r"\$\$([^$]+?)\$\$|\\\[(.+?)\\\]|\\\((.+?)\\\)|\$(?![\s$])([^$\n]*[^$\s\\])\$(?!\w)", re.S)
-"""A formula between its signs."""
+"""A formula between its delimiters."""
 _SIGNS = re.compile(r"[\\\[\]<`*]")
 _NO_TEX = re.compile(r"[<`]|\][(\[:]")
-"""What a reader of Markdown that knows no TeX would make code, markup, a link or a picture of."""
+"""What a Markdown viewer without TeX would show as code, markup, a link or a picture."""
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _BEGINS = re.compile(r"^(\d+(?=[.)])|(?=[#>+=|~-]))")
-"""What makes a block of the line that it begins."""
+"""A line start that would begin a list, heading, quote or rule."""
 
 Marks = Sequence[Sequence[int]]
-"""[start, end) of each stretch that is marked, in order."""
+"""[start, end) of each marked span, in order."""
 Stretch = tuple[str, bool]
-"""A text, and whether it matches the question."""
+"""A text, and whether it is marked as a match."""
 Cell = tuple[Stretch, ...]
 
 
 @dataclass(frozen=True)
 class QuoteBlock:
-    """A paragraph, as one cell in one row; or a table."""
+    """A table, or a paragraph as one cell in one row."""
 
     rows: tuple[tuple[Cell, ...], ...]
     table: bool = False
@@ -35,19 +35,20 @@ class QuoteBlock:
 
 
 def blocks(text: str, marked: Marks = ()) -> Iterator[QuoteBlock]:
-    """Yield the paragraphs and tables of a quote, in them what is marked apart from the rest."""
+    """Yield the paragraphs and tables of a quote, cut at the ends of the marked spans."""
     for table, lines in _groups(text):
-        if table:
-            rows = tuple(
-                tuple(_cut(text, a, b, marked) for a, b in cell_spans(text, *line)) for line in lines
-            )
-            yield QuoteBlock(rows, True, _has_heads(rows))
-        else:
-            yield QuoteBlock(((_cut(text, lines[0][0], lines[-1][1], marked),),))
+        if not table:
+            paragraph = _cut(text, lines[0][0], lines[-1][1], marked)
+            yield QuoteBlock(((paragraph,),))
+            continue
+        rows: list[tuple[Cell, ...]] = []
+        for start, end in lines:
+            rows.append(tuple(_cut(text, a, b, marked) for a, b in cell_spans(text, start, end)))
+        yield QuoteBlock(tuple(rows), True, _has_heads(rows))
 
 
 def _groups(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield the lines of each paragraph, which a blank line ends, and of each table, and whether it is one."""
+    """Yield whether a group of lines is a table, and its lines; a blank line ends a paragraph."""
     held: list[tuple[int, int]] = []
     was_table = False
     for line in _LINE.finditer(text):
@@ -63,31 +64,46 @@ def _groups(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
 
 
 def _cut(text: str, start: int, end: int, marked: Marks) -> Cell:
-    """Part text[start:end] at the ends of what is marked; white space becomes one space."""
+    """Cut text[start:end] at the ends of the marked spans; white space becomes one space."""
     parts: list[Stretch] = []
+
+    def add(low: int, high: int, matches: bool) -> None:
+        if low < high:
+            parts.append((re.sub(r"\s+", " ", text[low:high]), matches))
+
     at = start
     for low, high in marked:
         if high <= start or end <= low:
             continue
-        parts += [(text[at : max(low, at)], False), (text[max(low, at) : min(high, end)], True)]
+        add(at, low, False)
+        add(max(low, at), min(high, end), True)
         at = min(high, end)
-    parts.append((text[at:end], False))
-    return tuple((re.sub(r"\s+", " ", part), best) for part, best in parts if part)
+    add(at, end, False)
+    return tuple(parts)
 
 
-def _has_heads(rows: tuple[tuple[Cell, ...], ...]) -> bool:
-    """Tell whether the first row names the columns of the next: as long, and without a number."""
-    said = "".join(text for cell in rows[0] for text, _ in cell)
-    return len(rows) > 1 and len(rows[0]) == len(rows[1]) and not re.search(r"\d", said)
+def _has_heads(rows: Sequence[tuple[Cell, ...]]) -> bool:
+    """Return whether the first row heads the columns of the next: it is as long and has no number."""
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
+        return False
+    for cell in rows[0]:
+        for text, _ in cell:
+            if re.search(r"\d", text):
+                return False
+    return True
 
 
 def as_markdown(text: str, marked: Marks = ()) -> str:
-    """Return a quote as a block quote of Markdown, what is marked in bold; nothing in it makes a link or markup."""
-    parts = ["\n".join(_rows(b)) if b.table else in_block(_bold(b.rows[0][0])) for b in blocks(text, marked)]
-    return "\n".join(f"> {line}".rstrip() for line in "\n\n".join(parts).split("\n"))
+    """Return a quote as a block quote of Markdown with the marked spans in bold and no other markup."""
+    parts: list[str] = []
+    for block in blocks(text, marked):
+        parts.append("\n".join(_rows(block)) if block.table else in_block(_bold(block.rows[0][0])))
+    lines = "\n\n".join(parts).split("\n")
+    return "\n".join(f"> {line}".rstrip() for line in lines)
 
 
 def _rows(block: QuoteBlock) -> Iterator[str]:
+    """Yield the lines of a table; one without heads gets an empty head row, which Markdown requires."""
     width = max(map(len, block.rows))
     if not block.heads:
         yield "|" + "   |" * width
@@ -98,30 +114,36 @@ def _rows(block: QuoteBlock) -> Iterator[str]:
 
 
 def _bold(cell: Cell) -> str:
-    """Return a cell in one line of Markdown, what matches in bold."""
-    said = ""
+    """Return a cell in one line of Markdown with the matches in bold."""
+    line = ""
     for text, matches in cell:
-        gap = " " if said and text[:1] == " " else ""
         part = in_markdown(text)
-        said += gap + (f"**{part}**" if matches and part else part) + (" " if text[-1:] == " " else "")
-    return " ".join(said.split())
+        if matches and part:
+            part = f"**{part}**"
+        if text[:1] == " ":
+            line += " "
+        line += part
+        if text[-1:] == " ":
+            line += " "
+    return " ".join(line.split())
 
 
 def in_block(line: str) -> str:
-    """Return a line of Markdown so that it begins no list, heading or quote."""
+    """Escape the start of a line of Markdown that would begin a list, heading or quote."""
     return _BEGINS.sub(r"\1\\", line)
 
 
 def in_markdown(text: str) -> str:
-    """Return a text in one line of Markdown that shows it as it stands: no link, picture or markup comes of it."""
-    parts, at = [], 0
+    """Return a text as one line of Markdown that shows it literally, except for formulas."""
+    line = ""
+    at = 0
     for found in TEX.finditer(text):
-        parts += [
-            _escaped(text[at : found.start()]),
-            _escaped(found[0]) if _NO_TEX.search(found[0]) else found[0],
-        ]
+        formula = found[0]
+        line += _escaped(text[at : found.start()])
+        line += _escaped(formula) if _NO_TEX.search(formula) else formula
         at = found.end()
-    return " ".join("".join([*parts, _escaped(text[at:])]).split())
+    line += _escaped(text[at:])
+    return " ".join(line.split())
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How the methods are run: settings that belong together, and presets that set them as the papers did."""
+"""Hold the settings of the methods, and the presets that set them as the papers did."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCORED = {
 
 
 class Method(BaseModel):
-    """What a paper fixed and measured; a preset or an evaluation sets it, hardly ever a user."""
+    """Settings that papers fixed and measured; a preset or an evaluation sets them, rarely a user."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,7 +45,9 @@ class Method(BaseModel):
     )
     answer: Literal["sentences", "words", "letter"] = Field(
         "sentences",
-        description="Form in which a question set scores answers: sentences, a few words, or an option's letter.",
+        description=(
+            "Form in which a question set scores answers: sentences, a few words, or an option's letter."
+        ),
     )
     fusion: Literal["reranked", "scores", "rrf", "dense"] = Field(
         "reranked",
@@ -59,7 +61,7 @@ class Method(BaseModel):
         None,
         ge=0,
         le=100,
-        description="Weight of a dense list beside a lexical one; empty goes by the encoder's kind.",
+        description="Weight of a dense list against a lexical one; empty goes by the encoder's kind.",
     )
     upper: float | None = Field(
         None, ge=-1, le=1, description="CRAG upper threshold; empty uses the evaluator's own."
@@ -93,7 +95,7 @@ class Method(BaseModel):
 
     @property
     def scored(self) -> str:
-        """What a writer is asked for where a question set scores a few words or a letter; "" for sentences."""
+        """Length of the answer, in words, if a question set scores a few words or a letter; else ""."""
         return _SCORED.get(self.answer, "")
 
     @property
@@ -103,27 +105,31 @@ class Method(BaseModel):
 
     @property
     def by_scores(self) -> bool:
-        """Whether lists are joined by standardised scores."""
+        """Whether lists are fused by standardised scores."""
         return self.fusion in ("reranked", "scores")
 
     @property
     def phrasing(self) -> Literal["diverse", "seed", "article"]:
         """Prompt for rewrites: from different angles, or that of RAG-Fusion's program or article."""
-        return {"rag-fusion": "article", "rag-fusion-seed": "seed"}.get(self.form, "diverse")  # type: ignore[return-value]
+        if self.form == "rag-fusion":
+            return "article"
+        return "seed" if self.form == "rag-fusion-seed" else "diverse"
 
     @property
     def original_weight(self) -> float:
-        """Weight of the question beside each rewrite; at 0 the rewrites alone are searched."""
-        return {"rag-fusion": 1.0, "rag-fusion-seed": 0.0}.get(self.form, 2.0)
+        """Weight of the question against each rewrite; at 0 only the rewrites are searched."""
+        if self.form == "rag-fusion":
+            return 1.0
+        return 0.0 if self.form == "rag-fusion-seed" else 2.0
 
     @property
     def decay(self) -> Literal["bearing", "article"]:
-        """How age counts: from the newest item that bears on the question, or from today (RAG-Fusion, the article)."""
+        """Start of age: the newest item that bears on the question, or today (RAG-Fusion, the article)."""
         return "article" if self.form in ("rag-fusion", "rag-fusion-seed") else "bearing"
 
     @property
     def rrf_k(self) -> int:
-        """Constant of reciprocal rank fusion; the ranks of RAG-Fusion's program count from 0: 1 / (60 + 0)."""
+        """Constant of reciprocal rank fusion; 59 for RAG-Fusion's program, whose ranks start at 0."""
         return 59 if self.form == "rag-fusion-seed" else 60
 
     @property
@@ -133,12 +139,12 @@ class Method(BaseModel):
 
     @property
     def strip_each(self) -> bool:
-        """Whether the best strip of every item is kept, however low its relevance is."""
+        """Whether the best strip of every item is kept, even at low relevance."""
         return self.form != "crag"
 
     @property
     def look_frames(self) -> int:
-        """Frames of a clip for a vision model, or of all clips for a writer (UniversalRAG, appendix B: 32)."""
+        """Frames of a clip for a vision model, or of all clips for a writer (UniversalRAG, appendix B)."""
         return 32 if self.form == "universal-rag" else 15
 
     @model_validator(mode="after")
@@ -153,7 +159,7 @@ EFFORTS: Mapping[str, Mapping[str, Any]] = {
     "low": {"max_hops": 1},
     "high": {"grade_by": "llm", "max_hops": 5},
 }
-"""Budgets of the one flow; knobs that are set besides win."""
+"""Budgets of the flow; knobs that the caller sets win."""
 
 PRESETS = tuple(name for name in get_args(Preset) if name != "none")
 _FILES = Path(__file__).with_name("presets")
@@ -162,7 +168,7 @@ _JOINED = re.compile(r"^(universal|auto|video|rag)-?(rag|fusion)(?=-|$)")
 
 @cache
 def preset_of(name: str) -> Mapping[str, Any]:
-    """Return the knobs of a preset and, under `graph`, its paper's own control flow: one file of `presets/` each.
+    """Return the knobs of a preset and, as `graph`, its paper's control flow, from its file in `presets/`.
 
     Raises:
         InputError: no preset has that name.
@@ -171,24 +177,30 @@ def preset_of(name: str) -> Mapping[str, Any]:
         return {}
     if name not in PRESETS:
         raise InputError(f"there is no preset named “{name}”", f"use one of: {', '.join(PRESETS)}")
-    return {k: v for k, v in _file(name).items() if k != "published"}
+    return _without(_file(name), "published")
 
 
 @cache
 def _file(name: str) -> Mapping[str, Any]:
     """Read the file of a preset."""
     found = tomllib.loads((_FILES / f"{name}.toml").read_text(encoding="utf-8"))
-    method = {k: tuple(v) if isinstance(v, list) else v for k, v in found.get("method", {}).items()}
+    method: dict[str, Any] = {}
+    for knob, value in found.get("method", {}).items():
+        method[knob] = tuple(value) if isinstance(value, list) else value
     return {**found, "method": method}
 
 
+def _without(knobs: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in knobs.items() if name not in names}
+
+
 def published_of(name: str) -> Mapping[str, str]:
-    """Return what the paper of a preset ran with, by the part of a run; nothing where it names none."""
+    """Return the models and tools of a preset's paper by their part in a run; empty if it names none."""
     return {} if name == "none" else dict(_file(name).get("published", {}))
 
 
 def spelled(name: str) -> str:
-    """Return the name of a preset as its file has it: papers write “AutoRAG” and “Auto-RAG”; `crag` is `crag-paper`."""
+    """Return the name of a preset as in its file, for spellings such as “AutoRAG”, “Auto-RAG” or “crag”."""
     plain = _JOINED.sub(r"\1-\2", name.lower())
     return f"{plain}-paper" if f"{plain}-paper" in PRESETS else plain
 
@@ -199,7 +211,7 @@ def graph_of(preset: str) -> str:
 
 
 def of_effort(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the knobs of the effort that is named; a model grades only if there is one and it may be asked."""
+    """Return the knobs of the given effort; a chat model grades only if the run may call one."""
     named = given.get("effort")
     knobs = dict(EFFORTS.get(named, {})) if isinstance(named, str) else {}
     if "grade_by" in knobs:
@@ -213,22 +225,29 @@ def of_effort(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def with_preset(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return knobs with those of the preset and of the effort that they name below them."""
-    named, method = given.get("preset"), given.get("method", {})
+    """Add the knobs of the preset and of the effort that the given ones name; given ones win."""
+    preset = given.get("preset")
+    method = given.get("method", {})
     if isinstance(method, Method):
         method = method.model_dump(exclude_unset=True)
     elif not isinstance(method, Mapping):
         return dict(given)
     effort = of_effort(given)
-    own = {k: v for k, v in given.items() if v != "auto" or k not in effort}
-    if not isinstance(named, str) or (name := spelled(named)) not in get_args(Preset):
+    own = dict(given)
+    for knob in effort:
+        if own.get(knob) == "auto":  # the effort decides
+            del own[knob]
+    name = spelled(preset) if isinstance(preset, str) else ""
+    if name not in get_args(Preset):
         return {**effort, **own, "method": method}
-    knobs = {k: v for k, v in preset_of(name).items() if k != "graph"}
+    knobs = _without(preset_of(name), "graph")
     return {**effort, **knobs, **own, "preset": name, "method": {**knobs.get("method", {}), **method}}
 
 
 def knobs_of(preset: str) -> dict[str, Any]:
-    """Return the knobs of a preset under the names by which `--set` knows them."""
+    """Return the knobs of a preset by the names that `--set` takes."""
     knobs = preset_of(preset)
-    flat = {k: v for k, v in knobs.items() if k not in ("graph", "method")}
-    return flat | {f"method.{k}": v for k, v in knobs.get("method", {}).items()}
+    flat = _without(knobs, "graph", "method")
+    for knob, value in knobs.get("method", {}).items():
+        flat[f"method.{knob}"] = value
+    return flat

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 
 from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.ask_on import next_queries
-from ragweave.components.conversation import Round, conversation, rounds
+from ragweave.components.conversation import conversation
 from ragweave.components.evidence import Evidence
 from ragweave.components.knowledge import Decision, Knowledge
 from ragweave.components.look import unlooked
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.pictures import Pictures, sees, showing, watched
 from ragweave.components.prose import LEFT
+from ragweave.components.rounds import Round, rounds
 from ragweave.components.run_context import RunContext
 from ragweave.components.turn import ANSWER, SAID, Answering, ModelTurn, begins_turn, read_turn
 from ragweave.corpora.meta import NAMES

@@ -1,4 +1,4 @@
-"""Recall what the chat model itself knows, as one passage: closed-book generation (Auto-RAG, Algorithm 2)."""
+"""Generate a passage from the chat model's own knowledge: closed-book (Auto-RAG, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragweave.prompts import load
 
 
 def has_memory(context: Context) -> bool:
-    """Tell whether the run has a model that may know something."""
+    """Return whether the run has a model with knowledge of its own."""
     return model_of(context, "writer") is not None
 
 
@@ -19,7 +19,7 @@ async def recall_passage(run: RunContext, question: str, query: str) -> Outcome[
 
 
 async def by_model(run: RunContext, question: str, query: str) -> str:
-    """Return what the model writes down, or "" if it says UNKNOWN."""
+    """Return the passage of the model, or "" if it replies UNKNOWN."""
     text = await run.text(load("recall", question=question, query=query), "writer")
     return "" if text.upper().startswith("UNKNOWN") else text
 

@@ -1,4 +1,4 @@
-"""What a new encoder or recogniser costs the libraries: which it concerns, how long it takes, and doing it."""
+"""Encode libraries again for a new encoder: which ones, for how long, and the work itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragweave.corpora.store.libraries import LibraryRow
 
 _TRIED = 16
-"""Items that are encoded to learn the pace."""
+"""Items to encode to measure the speed."""
 
 
 async def apart(values: Mapping[str, str]) -> list[tuple[str, int, float]]:
@@ -30,37 +30,47 @@ async def apart(values: Mapping[str, str]) -> list[tuple[str, int, float]]:
 async def reencode(
     library: str, values: Mapping[str, str], on_event: Callable[[Event], None] | None = None
 ) -> None:
-    """Give a library the vectors of another encoder, of its stored text; the old ones serve until that is done."""
+    """Encode the stored text of a library again; its old vectors serve until that is done."""
     with using(settings_with(values)):
         await aindex([], library, on_event=on_event, encoder=_setting(values))
 
 
 async def heard_seconds() -> float:
-    """Return how many seconds of recordings the libraries hold."""
+    """Return the length of all recordings of the libraries, in seconds."""
 
     def total() -> float:
         from ragweave.corpora.store.stores import stores
 
-        return sum(row.end for library in libraries() for row in stores().catalog.recordings(library.id))
+        seconds = 0.0
+        for library in libraries():
+            for recording in stores().catalog.recordings(library.id):
+                seconds += recording.end
+        return seconds
 
     return await asyncio.to_thread(total)
 
 
 def libraries() -> list[LibraryRow]:
-    """Return the libraries that can be read."""
+    """Return the readable libraries."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.stores import stores
 
-    # Listing would make the home.
-    return stores().catalog.scan()[0] if corpora_settings().home.is_dir() else []
+    if not corpora_settings().home.is_dir():  # a scan would create it
+        return []
+    return stores().catalog.scan()[0]
 
 
 def english() -> bool:
-    """Say whether what the libraries hold is mostly English, or there is none."""
+    """Return whether the libraries are mostly English, or empty."""
     from ragweave.corpora.store.stores import stores
 
-    languages = [stores().catalog.languages(row.id) for row in libraries()]
-    return sum(row.get("en", 0) for row in languages) * 2 >= sum(sum(row.values()) for row in languages)
+    in_english = 0
+    total = 0
+    for library in libraries():
+        counts = stores().catalog.languages(library.id)
+        in_english += counts.get("en", 0)
+        total += sum(counts.values())
+    return in_english * 2 >= total
 
 
 def _setting(values: Mapping[str, str]) -> str:
@@ -71,13 +81,18 @@ def _apart(setting: str) -> list[tuple[str, int, float]]:
     from ragweave.corpora.store.stores import stores
     from ragweave.models.embed import encoder
 
-    made, held = encoder(setting), stores()
+    new = encoder(setting)
+    catalog = stores().catalog
     found: list[tuple[str, int, float]] = []
-    for row in (row for row in libraries() if row.encoder != made.name):
-        count = sum(held.catalog.counts(row.id).values())
-        page = next(held.catalog.pages(row.id, "paragraph", _TRIED), [])
-        made.texts([item.text for item in page[:1]])  # the first call also loads
+    for library in libraries():
+        if library.encoder == new.name:
+            continue
+        count = sum(catalog.counts(library.id).values())
+        page = next(catalog.pages(library.id, "paragraph", _TRIED), [])
+        texts = [item.text for item in page]
+        new.texts(texts[:1])  # the first call also loads the model
         began = time.perf_counter()
-        made.texts([item.text for item in page])
-        found.append((row.name, count, (time.perf_counter() - began) * count / max(1, len(page))))
+        new.texts(texts)
+        seconds = time.perf_counter() - began
+        found.append((library.name, count, seconds * count / max(1, len(page))))
     return found

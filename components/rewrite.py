@@ -1,4 +1,4 @@
-"""Put a query into the forms that the retrievers of recordings ask for (VideoRAG, section 3.2)."""
+"""Rewrite a query into the forms that the retrievers of recordings need (VideoRAG, section 3.2)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LONGEST_KEYWORD = 80
 
 
 class Forms(TypedDict):
-    """A query in the forms that the retrievers of recordings ask for."""
+    """A query in the forms that the retrievers of recordings need."""
 
     statement: str
     """Declarative sentence, for entities."""
     scene: str
-    """What would be seen, for pictures."""
+    """Description of the scene, for pictures."""
     keywords: list[str]
-    """Words that would be said or shown."""
+    """Words to be heard or shown."""
 
 
 class Rewritten(BaseModel):
@@ -40,17 +40,19 @@ class Rewritten(BaseModel):
     @field_validator("statement", "scene", mode="before")
     @classmethod
     def _text(cls, value: Any) -> str:
-        """Take one line of text of a usable length; anything else counts as not given."""
+        """Return one line of text of a usable length, "" for anything else."""
         text = " ".join(value.split()) if isinstance(value, str) else ""
         return text if len(text) <= LONGEST else ""
 
     @field_validator("keywords", mode="before")
     @classmethod
     def _words(cls, value: Any) -> list[str]:
-        """Take a list, or one string with commas: models write both."""
+        """Read a list, or one string with commas: models write both."""
         parts = re.split(r"[,;，、\n]", value) if isinstance(value, str) else value
-        words = []
-        for part in parts if isinstance(parts, list) else []:
+        if not isinstance(parts, list):
+            return []
+        words: list[str] = []
+        for part in parts:
             word = " ".join(part.split()).strip("\"'`*-") if isinstance(part, str) else ""
             if 0 < len(word) <= _LONGEST_KEYWORD:
                 words.append(word)
@@ -58,15 +60,16 @@ class Rewritten(BaseModel):
 
 
 async def forms_of(run: RunContext, query: str) -> Outcome[Forms]:
-    """Return the forms of a query; a model writes them in the form of VideoRAG, or with high effort."""
+    """Return the forms of a query; a model writes them for the form VideoRAG or high effort."""
     context = run.context
-    choice = "auto" if context.method.form == "video-rag" or context.effort == "high" else "local"
+    by_chat = context.method.form == "video-rag" or context.effort == "high"
+    choice = "auto" if by_chat else "local"
     return await first_of(run, model_of(run.context, choice=choice), by_model, locally, query)
 
 
 async def locally(run: RunContext, query: str) -> Forms:
     """Return the query as statement, its content words as scene and keywords."""
-    words = []
+    words: list[str] = []
     for part in query.split():
         word = part.strip("?,.!;:？\"'“”()")
         if word and content_terms(word):
@@ -79,7 +82,7 @@ async def locally(run: RunContext, query: str) -> Forms:
 
 
 async def by_model(run: RunContext, query: str) -> Forms | None:
-    """Return the model's forms, by rule what it leaves out; None if it gives none."""
+    """Return the model's forms, completed by rule; None if it gives none."""
     reply = await run.json(load("rewrite", question=query), Rewritten)
     if reply is None or not (reply.statement or reply.scene or reply.keywords):
         return None

@@ -1,4 +1,4 @@
-"""What a component has at hand: the knobs of the run, its budget, its library and its language model."""
+"""Give components the knobs of the run, its budget, its library and its chat models."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ from ragweave.models.text import content_terms
 M = TypeVar("M", bound=BaseModel)
 
 FALLBACK = "fallback"
-"""Stands for the server of the fallback among those that are down: it may be one that another model is asked at."""
+"""Marks the fallback as down among the servers: another model may use the same server."""
 
 
 @dataclass
 class TurnState:
-    """What all nodes of one turn share.
+    """State that all nodes of one turn share.
 
     Attributes:
-        meter: its budget.
-        library: what is asked in it, once it was opened.
-        down: servers of models that could not be reached, all tries spent, `FALLBACK` where that is one of
-            them, and web searches that do not answer; the rest of the turn asks none again.
-        blind: (host, model) of the models that refused pictures in it; the rest of the turn shows them none.
-        scopes: what may be searched, and what cannot be found, by what was named; read from the library once.
+        meter: budget of the turn.
+        library: its library, once opened.
+        down: servers of models that were unreachable after all tries, `FALLBACK` for the fallback, and web
+            searches that do not respond; the rest of the turn calls none of them.
+        blind: (host, model) of the models that refused pictures; the rest of the turn sends them none.
+        scopes: scope and notes by (sources, collection), read from the library once.
+        scoping: lock for `scopes`.
     """
 
     meter: Meter
@@ -48,19 +49,22 @@ class TurnState:
 
 
 class RunContext:
-    """What a node lends to the components that it asks.
+    """Access of a node's components to the run.
 
     Attributes:
         node: name of the node, under which calls are metered.
-        context: the run's knobs.
-        hop: hop it works in.
-        turn: what it shares with the other nodes.
-        notes: what could not be done, in words.
-        event: tells the reader something while the run goes on; nobody outside a graph.
+        context: knobs of the run.
+        hop: number of the current hop.
+        turn: state shared with the other nodes.
+        notes: limitations to report, in words.
+        event: sends an event to the reader of the stream; does nothing outside a graph.
     """
 
     def __init__(self, node: str, context: Context, turn: TurnState, hop: int = 0) -> None:
-        self.node, self.context, self.hop, self.turn = node, context, hop, turn
+        self.node = node
+        self.context = context
+        self.hop = hop
+        self.turn = turn
         self.notes: list[str] = []
         self.event: Callable[[dict[str, Any]], None] = lambda _: None
 
@@ -70,28 +74,28 @@ class RunContext:
         return self.turn.meter
 
     def note(self, text: str) -> None:
-        """Record something that could not be done, in words."""
+        """Record a limitation to report, in words."""
         self.notes.append(text)
 
     def cut_short(self, error: RagweaveError, role: Role, shown: bool = True) -> None:
-        """Note that an answer ends early; where it is shown already, a server that was lost over it is asked no more.
+        """Note that an answer ends early; if it is shown already, call an unreachable server no more.
 
-        Of an answer that is not shown yet the writer is still to be asked, who only carries it out.
+        An answer that is not shown yet must still reach the writer, which only carries it out.
         """
         self.note(f"The answer was cut short: {error}")
         if shown and isinstance(error, ModelTransient):
             self.lose(self._named(role).host)
 
     def lose(self, host: str) -> None:
-        """Ask a server no more in this turn: the fallback, where the server of the role was lost before."""
+        """Call a server no more in this turn; if it is down already, the fallback that replaced it."""
         self.turn.down.add(FALLBACK if host in self.turn.down else host)
 
     def lost(self, host: str) -> bool:
-        """Tell whether a server was lost in this turn, and no fallback is left to ask in its place."""
+        """Return whether a server is down in this turn and no fallback replaces it."""
         return host in self.turn.down and self._fallback() is None
 
     def asked(self, role: Role) -> Chat:
-        """Return the chat model that a role is asked at now: the fallback if its own server was lost in this turn.
+        """Return the chat model of a role, or the fallback if its server is down in this turn.
 
         Raises:
             ModelError: no chat model is configured.
@@ -99,18 +103,20 @@ class RunContext:
         return self._model(role)
 
     async def library(self) -> Library:
-        """Open the library that the context names; of its recordings all read what lies in the run's time range."""
+        """Open the library of the context, its recordings cut to the time range of the run."""
         if self.turn.library is None:
             start, end = self.context.from_time, self.context.to_time
-            opened = await open_library(self.context.library)
-            narrow = start is not None or end is not None
-            narrowed = replace(opened, start=start, end=end) if narrow else opened
-            self.turn.library = beside(narrowed, self.context.files)
+            library = await open_library(self.context.library)
+            if start is not None or end is not None:
+                library = replace(library, start=start, end=end)
+            self.turn.library = beside(library, self.context.files)
         return self.turn.library
 
     async def held(self) -> set[str]:
-        """Return the corpora in which the library holds something."""
-        return {corpus for corpus, n in (await (await self.library()).counts()).items() if n}
+        """Return the corpora with items in the library."""
+        library = await self.library()
+        counts = await library.counts()
+        return {corpus for corpus, n in counts.items() if n}
 
     async def text(
         self,
@@ -119,18 +125,17 @@ class RunContext:
         images: Sequence[bytes] = (),
         good: Callable[[str], bool] = bool,
     ) -> str:
-        """Return the language model's reply as text, without outer blanks; raises as `Chat.text` does."""
+        """Return the model's reply as stripped text; raises as `Chat.text` does."""
         model = self._model(role)
-        return (
-            await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)
-        ).strip()
+        reply = await model.text(messages, node=self.node, meter=self.meter, images=images, good=good)
+        return reply.strip()
 
     async def room(self, role: Role, tokens: int) -> int:
-        """Return how many estimated tokens a prompt of `tokens` for a role may have; 0 where nobody says."""
+        """Return how many estimated tokens a prompt of `tokens` for a role may have; 0 if unknown."""
         return await self._model(role).room(tokens)
 
     async def label(self, messages: Messages, labels: Sequence[str], role: Role = "judge") -> str | None:
-        """Return the one of `labels` that the reply names, or None where it cannot be read."""
+        """Return the one of `labels` that the reply names, or None if it is unreadable."""
         return await self._model(role).label(messages, labels, node=self.node, meter=self.meter)
 
     async def json(
@@ -140,7 +145,7 @@ class RunContext:
         role: Role = "judge",
         good: Callable[[M], bool] = gave_something,
     ) -> M | None:
-        """Return the reply as an instance of `schema`, or None where it cannot be read."""
+        """Return the reply as an instance of `schema`, or None if it is unreadable."""
         return await self._model(role).json(messages, schema, node=self.node, meter=self.meter, good=good)
 
     async def stream(
@@ -151,9 +156,9 @@ class RunContext:
         good: Callable[[str], bool] = bool,
         begins: Callable[[str], bool] | None = None,
     ) -> AsyncGenerator[str, None]:
-        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also after a reply that was cut off.
+        """Yield a reply in parts as they arrive; raises as `Chat.stream` does, also in mid-reply.
 
-        `begins` tells whether a reply begins as an answer does, and not with thoughts.
+        `begins` returns whether a reply begins as an answer, and not with thoughts.
         """
         model = self._model(role)
         parts = model.stream(
@@ -165,7 +170,9 @@ class RunContext:
 
     def _model(self, role: Role) -> Chat:
         model = self._named(role)
-        return (self._fallback() if model.host in self.turn.down else None) or model
+        if model.host not in self.turn.down:
+            return model
+        return self._fallback() or model
 
     def _named(self, role: Role) -> Chat:
         model = chosen(role, self.context, "llm")
@@ -173,65 +180,71 @@ class RunContext:
         return model
 
     def _fallback(self) -> Chat | None:
-        return None if FALLBACK in self.turn.down else called(chat("fallback"), self.context)
+        if FALLBACK in self.turn.down:
+            return None
+        return called(chat("fallback"), self.context)
 
 
 def has_writer_model(context: Context) -> bool:
-    """Tell whether a chat model reads what was found, and so is shown it whole."""
+    """Return whether a chat model writes the answer; then it reads documents whole."""
     return chosen("writer", context) is not None
 
 
 def rewrites(context: Context) -> bool:
-    """Tell whether a chat model may write other words for a query."""
+    """Return whether a chat model may rewrite queries."""
     return has_writer_model(context) and context.effort != "low"
 
 
 async def within(run: RunContext) -> Scope:
-    """Return what the run may search; a scope that holds nothing if nothing of that is in the library."""
+    """Return the scope of the run; one that matches nothing if the library holds nothing of it."""
     scope, _ = await _scope(run)
     return scope or Scope(("",), start=run.context.from_time, end=run.context.to_time)
 
 
 async def searched_within(run: RunContext) -> Scope | None:
-    """Return what the run may search, None if nothing of that is in the library; what cannot be found is noted."""
+    """Return the scope of the run, None if the library holds nothing of it; note unknown names."""
     scope, notes = await _scope(run)
     run.notes += notes
     return scope
 
 
 async def _scope(run: RunContext) -> tuple[Scope | None, list[str]]:
-    """Return what the run may search with its seconds, None if there is nothing, and what cannot be found."""
+    """Return the scope of the run with its time range, None if it is empty, and notes about unknown names."""
     context = run.context
-    named = (context.sources, context.collection)
-    turn, library = run.turn, await run.library()
-    async with turn.scoping:  # the corpora are searched side by side
-        if named not in turn.scopes:
-            turn.scopes[named] = await scope_of(library, *named)
-    scope, notes = turn.scopes[named]
-    return scope and replace(scope, start=context.from_time, end=context.to_time), notes
+    turn = run.turn
+    library = await run.library()
+    key = (context.sources, context.collection)
+    async with turn.scoping:  # corpora are searched concurrently
+        if key not in turn.scopes:
+            turn.scopes[key] = await scope_of(library, context.sources, context.collection)
+    scope, notes = turn.scopes[key]
+    if scope is not None:
+        scope = replace(scope, start=context.from_time, end=context.to_time)
+    return scope, notes
 
 
 async def idf_of(run: RunContext, text: str) -> Callable[[str], float]:
-    """Return how rare the terms of a text are in the library; any other term counts 1."""
+    """Return a function that gives the rarity of the terms of a text in the library; 1 for other terms."""
     table = await (await run.library()).idf(content_terms(text))
     return lambda term: table.get(term, 1.0)
 
 
 def called(model: Chat | None, context: Context) -> Chat | None:
-    """Return a model that is called at each request where the run is to be fresh."""
+    """Return a model that ignores cached replies if the run is to be fresh."""
     if model is not None and context.fresh:
         model.call_always()
     return model
 
 
 def chosen(role: Role, context: Context, choice: str = "auto") -> Chat | None:
-    """Return the chat model of a role where `choice`, or under `auto` the run, wants one, else None.
+    """Return the chat model of a role if `choice`, or with `auto` the mode of the run, wants one, else None.
 
     Raises:
-        ModelError: if a language model is asked for and none is configured.
-        InputError: if the run names a model that is none of the configured ones.
+        ModelError: the run requires a language model, and none is configured.
+        InputError: the run names a model that is not configured.
     """
-    choice = context.mode if choice == "auto" else choice
+    if choice == "auto":
+        choice = context.mode
     if choice in ("local", "extractive"):
         return None
     found = called(chat(role, context.model), context)

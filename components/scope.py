@@ -1,4 +1,4 @@
-"""Which sources, recordings and seconds a search stays within."""
+"""Limit a search to sources, recordings and a time range."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ from pathlib import Path, PurePath
 
 from ragweave.corpora.store.library import Kind, Library
 from ragweave.corpora.store.rows import RecordingRow, Source
-from ragweave.corpora.types import Corpus, Item, Lists, Locator
+from ragweave.corpora.types import Corpus, Hit, Item, Lists, Locator
 from ragweave.corpora.video.places import named_in, window_of
 from ragweave.models.text import fold
 
 _LISTED = 5
 _WIDE = 1_000
-"""Hits of a list from which those within titles or a time range are taken: the stores select by source alone."""
+"""Hits of a list before titles and times are applied: the stores can only select by source."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a search stays within: sources, titles of recordings (a source may hold several), seconds; empty is all."""
+    """The limits of a search; an empty one allows everything.
+
+    Attributes:
+        sources: ids of sources.
+        titles: titles of recordings; a source may hold several.
+        start: first second of recordings.
+        end: last second of recordings.
+    """
 
     sources: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
@@ -30,16 +37,16 @@ class Scope:
 
     @property
     def whole(self) -> bool:
-        """Whether no title and no time narrows the recordings."""
+        """Whether neither titles nor times limit the recordings."""
         return not self.titles and self.start is None and self.end is None
 
     @property
     def names_moment(self) -> bool:
-        """Whether it is a stretch of time in recordings that were named: a bare “12:30” may be a time of day."""
+        """Whether it is a time range in named recordings: a bare “12:30” may be a time of day."""
         return bool(self.titles) and (self.start is not None or self.end is not None)
 
     def in_time(self, locator: Locator) -> bool:
-        """Tell whether a place overlaps the time range; what has no time is outside of any."""
+        """Return whether a place overlaps the time range; a place without times lies outside of any."""
         if self.start is None and self.end is None:
             return True
         start, end = locator.get("start"), locator.get("end")
@@ -48,7 +55,7 @@ class Scope:
         return end > (self.start or 0.0) and (self.end is None or start < self.end)
 
     def holds(self, item: Item) -> bool:
-        """Tell whether a clip lies within the recordings, and its words or frames within the time range."""
+        """Return whether a clip is of the recordings and its words or frames overlap the time range."""
         if self.titles and item.title not in self.titles:
             return False
         if not self.in_time(item.locator):
@@ -59,61 +66,120 @@ class Scope:
 async def scope_of(
     library: Library, sources: Sequence[str], collection: str
 ) -> tuple[Scope | None, list[str]]:
-    """Return what a run may search, None where nothing of that is in the library, and what could not be found.
+    """Return the scope of a run, and notes about names that were not found.
 
-    Sources are named by file, title or id; the collection is a folder; empty means all.
+    Args:
+        library: library to search.
+        sources: files, titles or ids; empty: all.
+        collection: a folder; empty: all.
+
+    Returns:
+        The scope, None if the library holds nothing of it; and the notes.
     """
     if not sources and not collection:
         return Scope(), []
-    held = [s for s in await library.sources() if s.status != "failed"]
-    kept = held
     notes: list[str] = []
-    if collection:
-        folder = _folder(collection)
-        kept = [s for s in kept if any(PurePath(p).is_relative_to(folder) for p in s.paths)]
-        if not kept:
-            notes.append(f"Nothing in this library lies in {folder}.")
+    folder = _folder(collection) if collection else None
+    kept: list[Source] = []
+    ids: list[str] = []
+    for source in await library.sources():
+        if source.status != "failed" and (folder is None or _is_in_folder(source, folder)):
+            kept.append(source)
+            ids.append(source.id)
+    if folder is not None and not kept:
+        notes.append(f"Nothing in this library lies in {folder}.")
     if not sources:
-        return (Scope(tuple(s.id for s in kept)) if kept else None), notes
-    known = {s.id for s in kept}
-    recordings = [r for r in await library.recordings() if r.source in known]
+        return (Scope(tuple(ids)) if ids else None), notes
+    recordings = _of_sources(await library.recordings(), ids)
+    scope, missing = _named_in(kept, recordings, sources)
+    return scope, notes + missing
+
+
+def _of_sources(recordings: Iterable[RecordingRow], sources: Collection[str]) -> list[RecordingRow]:
+    return [r for r in recordings if r.source in sources]
+
+
+def _named_in(
+    kept: Sequence[Source], recordings: Sequence[RecordingRow], names: Sequence[str]
+) -> tuple[Scope | None, list[str]]:
+    """Return the scope of the sources and recordings that names mean, and notes about unknown names."""
+    notes: list[str] = []
     found: dict[str, None] = {}
     titles: dict[str, None] = {}
-    for name in sources:
-        files = {name} if name in known else {s.id for s in kept if is_named(s, name)}
-        inside = [r for r in recordings if fold(r.title) == fold(name.strip())]
-        found.update(dict.fromkeys([*files, *(r.source for r in inside)]))
-        titles.update(
-            dict.fromkeys([*(r.title for r in recordings if r.source in files), *(r.title for r in inside)])
-        )
-        if not files and not inside:
+    for name in names:
+        files = _files_named(kept, name)
+        by_file, by_title = _recordings_named(recordings, files, name)
+        if not files and not by_title:
             notes.append(f"There is no source “{name}” in this library{_instead(kept, recordings)}.")
+        found.update(dict.fromkeys(files))
+        for recording in by_title:
+            found[recording.source] = None
+        for recording in by_file + by_title:
+            titles[recording.title] = None
     return (Scope(tuple(found), tuple(titles)) if found else None), notes
 
 
+def _recordings_named(
+    recordings: Sequence[RecordingRow], files: Collection[str], name: str
+) -> tuple[list[RecordingRow], list[RecordingRow]]:
+    """Return the recordings of files, and those whose title is a name."""
+    by_title: list[RecordingRow] = []
+    wanted = fold(name.strip())
+    for recording in recordings:
+        if fold(recording.title) == wanted:
+            by_title.append(recording)
+    return _of_sources(recordings, files), by_title
+
+
+def _is_in_folder(source: Source, folder: Path) -> bool:
+    for path in source.paths:
+        if PurePath(path).is_relative_to(folder):
+            return True
+    return False
+
+
+def _files_named(sources: Sequence[Source], name: str) -> set[str]:
+    """Return the id that equals a name, or the ids of all sources that it means."""
+    found: set[str] = set()
+    for source in sources:
+        if source.id == name:
+            return {name}
+        if is_named(source, name):
+            found.add(source.id)
+    return found
+
+
 async def named_scope(library: Library, query: str, scope: Scope) -> Scope:
-    """Narrow a scope to the recordings whose titles stand in the query; else return it as it is."""
-    recordings = [r for r in await library.recordings() if not scope.sources or r.source in scope.sources]
+    """Narrow a scope to the recordings whose titles the query contains; unchanged if it contains none."""
+    recordings = await library.recordings()
+    if scope.sources:
+        recordings = _of_sources(recordings, scope.sources)
     if scope.titles or len(recordings) < 2:
         return scope
     titles = named_in(query, [r.title for r in recordings])
-    sources = tuple(dict.fromkeys(r.source for r in recordings if r.title in titles))
-    return replace(scope, sources=sources, titles=tuple(titles)) if titles else scope
+    if not titles:
+        return scope
+    sources: dict[str, None] = {}
+    for recording in recordings:
+        if recording.title in titles:
+            sources[recording.source] = None
+    return replace(scope, sources=tuple(sources), titles=tuple(titles))
 
 
 def is_named(source: Source, name: str) -> bool:
-    """Tell whether a name means a source: its id or the first letters of it, file name, title, or a path's end."""
+    """Return whether a name means a source: title, file name, end of a path, or beginning of its id."""
     wanted = fold(name.strip())
     if not wanted:
         return False
-    names = {fold(source.title)}
+    if len(wanted) >= 6 and source.id.startswith(wanted):
+        return True
+    names = [fold(source.title)]
     for path in source.paths or (source.path,):
-        names |= {fold(PurePath(path).name), fold(PurePath(path).stem), fold(path)}
-    return (
-        wanted in names
-        or (len(wanted) >= 6 and source.id.startswith(wanted))
-        or any(name.endswith(f"/{wanted}") for name in names)
-    )
+        names += [fold(PurePath(path).name), fold(PurePath(path).stem), fold(path)]
+    for known in names:
+        if known == wanted or known.endswith(f"/{wanted}"):
+            return True
+    return False
 
 
 def _folder(collection: str) -> Path:
@@ -121,10 +187,15 @@ def _folder(collection: str) -> Path:
 
 
 def _instead(held: Sequence[Source], recordings: Sequence[RecordingRow]) -> str:
-    """Name the sources that there are: by their file, or by their titles where one file holds several."""
-    several = Counter(r.source for r in recordings)
-    names = {PurePath(s.path).name for s in held if s.path and several[s.id] < 2}
-    names |= {r.title for r in recordings if several[r.source] > 1}
+    """Name the sources of a library: by file, or by the titles of its recordings if a file holds several."""
+    per_source = Counter(r.source for r in recordings)
+    names: set[str] = set()
+    for source in held:
+        if source.path and per_source[source.id] < 2:
+            names.add(PurePath(source.path).name)
+    for recording in recordings:
+        if per_source[recording.source] > 1:
+            names.add(recording.title)
     listed = sorted(names)
     if not listed:
         return ", which holds none"
@@ -140,19 +211,25 @@ async def search_within(
     length: int,
     only: Kind | None = None,
 ) -> list[Lists]:
-    """Return the lists of each query, or `only` one, within a scope; its titles and times narrow recordings alone."""
+    """Return the ranked lists of each query within a scope, of all kinds or `only` one.
+
+    Titles and times of the scope limit recordings alone.
+    """
     if corpus not in ("clip", "video") or scope.whole:
         return await library.search(corpus, queries, length, scope.sources, only)
     found = await library.search(corpus, queries, max(_WIDE, length), scope.sources, only)
     items = await library.items(_ids(found))
-    kept = {i for i, item in items.items() if scope.holds(item)}
+    kept: set[str] = set()
+    for id, item in items.items():
+        if scope.holds(item):
+            kept.add(id)
     return [_only(lists, kept, length) for lists in found]
 
 
 async def at_moment(library: Library, question: str, scope: Scope) -> Scope:
-    """Narrow a scope to the stretch of time that a question writes as clock times; as it is where no clip lies there.
+    """Narrow a scope to the time range of the clock times in a question; unchanged if no clip lies in it.
 
-    “12:30” may be a time of day: it narrows what is searched, and never leaves nothing.
+    “12:30” may be a time of day, so it must never empty the scope.
     """
     window = window_of(question)
     if window is None or scope.start is not None or scope.end is not None:
@@ -162,18 +239,37 @@ async def at_moment(library: Library, question: str, scope: Scope) -> Scope:
 
 
 async def clips_within(library: Library, scope: Scope) -> list[str]:
-    """Return the clips of a scope, recording by recording in the order of time."""
-    recorded = dict.fromkeys(r.source for r in await library.recordings())
-    sources = [s for s in recorded if not scope.sources or s in scope.sources]
-    return [i.id for s in sources for i in await library.items_of(s, "clip") if scope.holds(i)]
+    """Return the ids of the clips of a scope, recording by recording in the order of time."""
+    sources: dict[str, None] = {}
+    for recording in await library.recordings():
+        if not scope.sources or recording.source in scope.sources:
+            sources[recording.source] = None
+    clips: list[str] = []
+    for source in sources:
+        for item in await library.items_of(source, "clip"):
+            if scope.holds(item):
+                clips.append(item.id)
+    return clips
 
 
 def _ids(found: Iterable[Lists]) -> list[str]:
-    return list(dict.fromkeys(h.id for x in found for hits in (x.dense, x.lexical, x.visual) for h in hits))
+    """Return the ids of all hits, each once."""
+    ids: dict[str, None] = {}
+    for lists in found:
+        for hits in (lists.dense, lists.lexical, lists.visual):
+            for hit in hits:
+                ids[hit.id] = None
+    return list(ids)
 
 
-def _only(lists: Lists, kept: Collection[str], k: int) -> Lists:
-    dense, lexical, visual = (
-        tuple(h for h in hits if h.id in kept)[:k] for hits in (lists.dense, lists.lexical, lists.visual)
-    )
-    return replace(lists, dense=dense, lexical=lexical, visual=visual)
+def _only(lists: Lists, kept: Collection[str], length: int) -> Lists:
+    """Return the first `length` kept hits of each list."""
+
+    def cut(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        found: list[Hit] = []
+        for hit in hits:
+            if hit.id in kept:
+                found.append(hit)
+        return tuple(found[:length])
+
+    return replace(lists, dense=cut(lists.dense), lexical=cut(lists.lexical), visual=cut(lists.visual))

@@ -1,8 +1,8 @@
-"""Cut items into strips, and choose among them (CRAG, section 4.4)."""
+"""Cut items into strips and select the best (CRAG, section 4.4)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.method import Method
@@ -16,20 +16,20 @@ THRESHOLD = -0.5
 GROUP = 3
 """Sentences per strip."""
 _SHORT = 5
-"""A sentence of fewer words joins its neighbour."""
+"""Words below which a sentence joins its neighbour."""
 _MOST = 64
-"""Strips of one item that are scored: of a very long item those that share most words with the query."""
+"""Strips of one item to score: in a very long item, those that share the most words with the query."""
 
 Span = tuple[int, int]
 
 
 def cut(text: str, mode: str, query: str) -> list[Span]:
-    """Cut a text into [start, end) of strips, none longer than a state row may be; an empty text gives none.
+    """Cut a text into [start, end) of strips that fit in a state row; an empty text gives none.
 
     Args:
         text: whole text of an item or page.
-        mode: `sentences` or `whole`; a long item as a whole is the stretch that covers the query best.
-        query: what the strips will be judged against.
+        mode: `sentences` or `whole`; the whole of a long item is the window that covers the query best.
+        query: query that the strips will be scored against.
     """
     if mode == "whole":
         a, b = best_window(text, query)
@@ -38,60 +38,86 @@ def cut(text: str, mode: str, query: str) -> list[Span]:
         spans = [(start, start + len(shown))] if shown else []
     else:
         spans = groups(text)
-    fitting = [part for a, b in spans for part in pieces(text, a, b)]
+    fitting: list[Span] = []
+    for a, b in spans:
+        fitting += pieces(text, a, b)
     return likeliest(text, fitting, query, _MOST)
 
 
 def groups(text: str) -> list[Span]:
-    """Return groups of sentences; a short sentence or tail joins what stands before it, a row its table."""
+    """Return groups of sentences.
+
+    A short sentence, and a single one at the end, joins those before it. A row joins its table.
+    """
     joined: list[Span] = []
     for start, end in tables.spans(text):
-        in_table = joined and tables.is_row(text[start:end]) and tables.is_row(text[slice(*joined[-1])])
-        if joined and (in_table or len(words(text[start:end])) < _SHORT):
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    spans = [(joined[i][0], joined[min(i + GROUP, len(joined)) - 1][1]) for i in range(0, len(joined), GROUP)]
+        sentence = text[start:end]
+        if joined:
+            before, before_end = joined[-1]
+            in_table = tables.is_row(sentence) and tables.is_row(text[before:before_end])
+            if in_table or len(words(sentence)) < _SHORT:
+                joined[-1] = (before, end)
+                continue
+        joined.append((start, end))
+    spans: list[Span] = []
+    for first in range(0, len(joined), GROUP):
+        group = joined[first : first + GROUP]
+        spans.append((group[0][0], group[-1][1]))
     if len(spans) > 1 and len(joined) % GROUP == 1:
-        spans[-2:] = [(spans[-2][0], spans[-1][1])]
+        last = spans.pop()
+        spans[-1] = (spans[-1][0], last[1])
     return spans
 
 
 def likeliest(text: str, spans: Sequence[Span], query: str, most: int, opening: bool = False) -> list[Span]:
-    """Return the spans of a text that share most words with a query, in their order; with `opening` the first, too."""
+    """Return the spans of a text that share the most words with a query, in their order.
+
+    With `opening`, the first span is among them.
+    """
     if len(spans) <= most:
         return [*spans]
     wanted = set(content_terms(query))
-    shared = [len(wanted & set(terms(text[a:b]))) for a, b in spans]
-    best = sorted(range(len(spans)), key=lambda i: (not (opening and i == 0), -shared[i]))[:most]
-    return [spans[i] for i in sorted(best)]
+    shared: list[int] = []
+    for start, end in spans:
+        shared.append(len(wanted.intersection(terms(text[start:end]))))
+    order = sorted(range(len(spans)), key=lambda i: -shared[i])
+    if opening:
+        order.remove(0)
+        order.insert(0, 0)
+    return [spans[i] for i in sorted(order[:most])]
 
 
 def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
-    """Build the row of an item's strip, not scored yet."""
+    """Return a strip of an item without a score yet."""
     return {**strip_at(item, start, end, e["query"], hop, -1.0), "title": heading_title(item)}
 
 
 def select(made: Sequence[Strip], method: Method) -> list[Strip]:
-    """Keep the best strips above the threshold, once per text, and with `strip_each` the best one of every item.
+    """Return the best strips above the threshold, each text once, in source order.
 
-    They stand in source order.
+    With `strip_each`, the best strip of every item counts as above the threshold.
     """
     if method.strip_mode == "all":
         return [*made]
-    first: dict[str, Strip] = {}
-    for strip in made:
-        best = first.get(strip["evidence"])
-        if best is None or strip["score"] > best["score"]:
-            first[strip["evidence"]] = strip
-    always = {s["id"] for s in first.values()} if method.strip_each else ()
-    able = sorted(
-        (s for s in made if s["score"] >= THRESHOLD or s["id"] in always),
-        key=lambda s: (-s["score"], s["id"]),
-    )
+    always = _best_of_each(made) if method.strip_each else set()
     unique: dict[str, Strip] = {}
-    for strip in able:
-        unique.setdefault(fold(strip["text"]), strip)
-    best_first = list(unique.values())[: method.strips]
-    kept = {s["id"] for s in best_first}
-    return [s for s in made if s["id"] in kept]
+    for strip in sorted(made, key=lambda s: (-s["score"], s["id"])):
+        if strip["score"] >= THRESHOLD or strip["id"] in always:
+            unique.setdefault(fold(strip["text"]), strip)
+    best = list(unique.values())[: method.strips]
+    kept = _ids(best)
+    return [strip for strip in made if strip["id"] in kept]
+
+
+def _ids(strips: Iterable[Strip]) -> set[str]:
+    return {strip["id"] for strip in strips}
+
+
+def _best_of_each(made: Sequence[Strip]) -> set[str]:
+    """Return the ids of the best strip of each item, the first of equals."""
+    best: dict[str, Strip] = {}
+    for strip in made:
+        other = best.get(strip["evidence"])
+        if other is None or strip["score"] > other["score"]:
+            best[strip["evidence"]] = strip
+    return _ids(best.values())

@@ -43,20 +43,21 @@ class Verdicts(BaseModel):
     @field_validator("verdicts", mode="before")
     @classmethod
     def _readable(cls, value: Any) -> Any:
-        """Leave out rows that cannot be read: one bad row must not cost the others."""
+        """Leave out unreadable rows: one bad row must not lose the others."""
         if not isinstance(value, list):
             return value
-        rows = (_row(given) for given in value if isinstance(given, dict))
-        return [row for row in rows if row is not None]
+        rows: list[dict[str, Any]] = []
+        for given in value:
+            row = _row(given) if isinstance(given, dict) else None
+            if row is not None:
+                rows.append(row)
+        return rows
 
 
 def _row(given: dict[str, Any]) -> dict[str, Any] | None:
     """Read one row in any usual spelling of its verdict; None if it names no sentence or no verdict."""
-    verdict = (
-        " ".join(str(given.get("verdict", "")).replace("_", " ").replace("-", " ").split())
-        .strip(" .")
-        .lower()
-    )
+    spelled = str(given.get("verdict", "")).replace("_", " ").replace("-", " ")
+    verdict = " ".join(spelled.split()).strip(" .").lower()
     row: dict[str, Any] = {"verdict": verdict}
     for key in _NUMBERS:
         row[key] = _number(given.get(key))
@@ -81,35 +82,43 @@ async def ask(
     """Judge all sentences in one call.
 
     Args:
-        run: lends the model.
-        question: what was asked.
+        run: provides the model.
+        question: question of the turn.
         passages: numbered from 1 in this order.
         sentences: the answer in its order, numbered from 1.
-        cited: for each sentence the numbers of the passages that it names.
+        cited: numbers of the passages that each sentence cites.
 
     Returns:
-        The rows of each sentence, in order; a sentence that the reply leaves out has none. None if nothing
-        can be read.
+        The verdicts on each sentence, in order; none on a sentence that the reply leaves out. None if the
+        reply is unreadable.
     """
     shown = [passage(n, p.title, p.text) for n, p in enumerate(passages, 1)]
-    passages_block = "\n\n".join(shown) or "(none)"
-    messages = load(
-        "verdicts", question=question, passages=passages_block, answer=_numbered(sentences, cited)
-    )
+    texts = "\n\n".join(shown) or "(none)"
+    messages = load("verdicts", question=question, passages=texts, answer=_numbered(sentences, cited))
     tokens = sum(tokens_of(text) for _, text in messages)
-    if (room := await run.room("check", tokens)) and tokens > room:
+    room = await run.room("check", tokens)
+    if room and tokens > room:
         # A sentence whose passage was left out of the prompt would be called not found.
         run.note(
             "The answer and its passages are longer than the checking model reads at once, so nothing is"
             " marked."
         )
         return None
-    reply = await run.json(
-        messages, Verdicts, "check", good=lambda read: any(v.n <= len(sentences) for v in read.verdicts)
-    )
+
+    def judges(reply: Verdicts) -> bool:
+        return _by_sentence(reply, passages, len(sentences)) is not None
+
+    reply = await run.json(messages, Verdicts, "check", good=judges)
+    return _by_sentence(reply, passages, len(sentences)) if reply is not None else None
+
+
+def _by_sentence(
+    reply: Verdicts, passages: Sequence[ShownPassage], sentences: int
+) -> dict[int, list[Verdict]] | None:
+    """Return the verdicts by the number of their sentence, their words without titles; None for none."""
     rows: dict[int, list[Verdict]] = {}
-    for verdict in reply.verdicts if reply is not None else []:
-        if verdict.n <= len(sentences):
+    for verdict in reply.verdicts:
+        if verdict.n <= sentences:
             words = _untitled(verdict.words, passages, verdict.passage)
             says = _untitled(verdict.says, passages, verdict.against)
             rows.setdefault(verdict.n, []).append(verdict.model_copy(update={"words": words, "says": says}))
@@ -117,17 +126,20 @@ async def ask(
 
 
 def _numbered(sentences: Sequence[str], cited: Sequence[Sequence[int]]) -> str:
-    """Return sentences line by line, each with its number and the numbers of the passages that it names."""
-    lines = []
+    """Return sentences line by line, each with its number and the numbers of the passages that it cites."""
+    lines: list[str] = []
     for n, text in enumerate(sentences, 1):
-        names = "".join(f"[{i}]" for i in cited[n - 1]) if n <= len(cited) else ""
-        lines.append(f"{n}. {text} {names}".strip())
+        numbers = cited[n - 1] if n <= len(cited) else ()
+        marks = "".join(f"[{i}]" for i in numbers)
+        lines.append(f"{n}. {text} {marks}".strip())
     return "\n".join(lines)
 
 
 def _untitled(words: str, passages: Sequence[ShownPassage], number: int) -> str:
-    """Return copied words without the title of their passage, which is its first line to the model."""
-    title = " ".join(passages[number - 1].title.split()) if 0 < number <= len(passages) else ""
+    """Return copied words without the title of their passage, which the model reads as its first line."""
+    if not 0 < number <= len(passages):
+        return words
+    title = " ".join(passages[number - 1].title.split())
     flat = " ".join(words.split())
     rest = flat[len(title) :].strip()
     return rest if title and rest and flat.casefold().startswith(title.casefold()) else words

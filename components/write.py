@@ -1,4 +1,4 @@
-"""Write an answer: quotes, a model's prose sentence by sentence as it streams."""
+"""Write an answer: quotes, or a model's prose, sentence by sentence as it streams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragweave.components.look import viewer
 from ragweave.components.passages import as_strip, evidence_of, headed, untitled
 from ragweave.components.phrases import weak
 from ragweave.components.picture_relevance import worth_a_look
-from ragweave.components.pictures import look_at, sees, showing
+from ragweave.components.pictures import Pictures, look_at, sees, showing
 from ragweave.components.prose import (
     LEFT,
     Room,
@@ -33,60 +33,69 @@ from ragweave.components.prose import (
 from ragweave.components.published import answer_messages
 from ragweave.components.reason import today
 from ragweave.components.run_context import RunContext
-from ragweave.components.tables import TablePart, parts_of, told
+from ragweave.components.tables import TablePart, parts_of, rows_shown
 from ragweave.components.turn import unknown
 from ragweave.corpora.web.plain import one_line
 from ragweave.models.errors import RagweaveError
-from ragweave.prompts import load, passage
+from ragweave.prompts import Messages, load, passage
 
 _CLOSEST = 3
 """Items that an answer of "not known" names."""
 _WHY = 400
-"""Characters of a model's reason why it is not known."""
+"""Characters of a model's reason for "not known"."""
 HEADINGS: dict[Origin, str] = {
     "library": "Knowledge from your library:",
     "web": "Knowledge from the web, written by strangers:",
     "model": "Written down from a model's memory, without a source:",
 }
-"""Headings under which a writer sees evidence, in this order (CRAG, section 4.5)."""
+"""Headings above the evidence that a writer sees, in this order (CRAG, section 4.5)."""
 
 
 async def write_answer(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> Outcome[str]:
-    """Write the answer onto a page; the value says why if the evidence carries none."""
+    """Write the answer into its builder; the value is the reason if the evidence supports no answer."""
     return await first_of(run, model_of(run.context, "writer"), by_model, quotes.write, given, builder)
 
 
 async def by_model(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    """Write what the model can answer; None where it wrote nothing that can be used."""
-    reply = given.reply
-    if reply is not None and not (unknown(reply["text"]) is not None and pictured(run, given)):
-        why = await _carry(run, given, builder, reply)
-    elif not given.strips and not given.searched:
-        why = await _converse(run, given, builder)
-    else:
-        why = await (_prose(run, given, builder) if given.strips or given.chunks else nothing_found(run))
-        if (
-            reply is not None and not builder.sentences
-        ):  # pictures were looked at, and what it had said still holds
-            why = await _carry(run, given, builder, reply)
-    if why is None:
+    """Write the model's answer and return "", or the reason for no answer; None if nothing is usable."""
+    reason = await _by_model(run, given, builder)
+    if reason is None:
         run.note("The chat model gave no answer that can be used; what is shown is quoted from the library.")
     else:
         show_pictures(given, builder)
-    return why
+    return reason
 
 
-async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder, reply: Reply) -> str | None:
-    """Show what the reasoning turn answered; say why, where it said that the answer is not known."""
-    if (why := unknown(reply["text"])) is not None:
-        rows = (given.rows[i] for i in reply["shown"] if i in given.rows)
-        titles = [*dict.fromkeys(f"“{e['title']}”" for e in rows)][:_CLOSEST]
-        if not titles:
-            return why or await nothing_found(run)
-        if not why:
-            return weak(titles[0].strip("“”"))
-        return f"{one_line(plain(why), _WHY)} The closest items found: {', '.join(titles)}."
-    cited = [[s for s in given.strips if s["evidence"] == i] for i in reply["shown"]]
+async def _by_model(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Write from the reply of the reasoning turn if that is enough, else from the evidence."""
+    reply = given.reply
+    if reply is not None:
+        gave_up = unknown(reply["text"]) is not None
+        if not gave_up or not pictured(run, given):
+            return await _from_reply(run, given, builder, reply)
+    if not given.strips and not given.searched:
+        return await _converse(run, given, builder)
+    if given.strips or given.chunks:
+        reason = await _prose(run, given, builder)
+    else:
+        reason = await nothing_found(run)
+    if reply is not None and not builder.sentences:
+        # The writer looked at the pictures and found nothing, so the reply is still right.
+        reason = await _from_reply(run, given, builder, reply)
+    return reason
+
+
+async def _from_reply(
+    run: RunContext, given: GenerationInput, builder: AnswerBuilder, reply: Reply
+) -> str | None:
+    """Show the answer of the reasoning turn, or return its reason why the answer is not known."""
+    reason = unknown(reply["text"])
+    if reason is not None:
+        return await _not_known(run, given, reply, reason)
+    strips: dict[str, list[Strip]] = {}
+    for strip in given.strips:
+        strips.setdefault(strip["evidence"], []).append(strip)
+    cited = [strips.get(id, []) for id in reply["shown"]]
     room = Room(run.context.longest)
     for raw in split(reply["text"]):
         if not room.takes(raw):
@@ -97,90 +106,147 @@ async def _carry(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     return "" if builder.sentences else None
 
 
+async def _not_known(run: RunContext, given: GenerationInput, reply: Reply, reason: str) -> str:
+    """Return why the answer is not known, with the closest items that were shown."""
+    titles: list[str] = []
+    for id in reply["shown"]:
+        title = f"“{given.rows[id]['title']}”" if id in given.rows else ""
+        if title and title not in titles:
+            titles.append(title)
+    if not titles:
+        return reason or await nothing_found(run)
+    if not reason:
+        return weak(titles[0].strip("“”"))
+    closest = ", ".join(titles[:_CLOSEST])
+    return f"{one_line(plain(reason), _WHY)} The closest items found: {closest}."
+
+
 async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
+    """Answer without a search, from the model alone."""
     messages = load("converse", question=given.question)
     async for sentence in complete_sentences(run.stream(messages, begins=begins_cited)):
-        if text := as_shown(sentence if builder.sentences else unlabelled(sentence)):
+        text = as_shown(sentence if builder.sentences else unlabelled(sentence))
+        if text:
             builder.show(text, "model", [], sign(sentence))
     return "" if builder.sentences else None
 
 
 async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
-    """Stream prose; a sentence is offered once it is complete, with what it cites."""
-    beside = await _chunks(run, given)
-    rows = by_origin([*grouped(run, given), *([as_strip(e)] for e in beside)])
-    # Frames that the reasoning turn was shown are not sent again.
+    """Stream prose into the builder, each complete sentence with its citations."""
+    chunks = await _chunks(run, given)
+    rows = grouped(run, given)
+    for chunk in chunks:
+        rows.append([as_strip(chunk)])
+    rows = by_origin(rows)
+    # The reasoning turn has shown the frames to the model already.
     films = given.reply is None or not sees(run, "reasoner")
     rows, pictures = await look_at(run, given.question, rows, given.rows, given.lower, films)
-    known, form = {**{e["id"]: e for e in beside}, **given.rows}, run.context.method.form
-    length = run.context.method.scored or long(run.context.sentences)
-    if form == "own":
-        tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
-        shown = labelled(rows, known, tables) + pictures.prompt_note
-        messages = load("generate", today=today(), question=given.question, evidence=shown, length=length)
-    else:
-        own = [row for row in rows if row[0]["evidence"] not in {e["id"] for e in beside}]
-        messages = answer_messages(form, given, own, beside, known, length)
-    room, written, why = Room(run.context.longest), 0, ""
+    messages = await _messages(run, given, rows, chunks, pictures)
+    room = Room(run.context.longest)
+    written = 0
+    reason = ""
     try:
         async with aclosing(showing(run, messages, pictures, "writer", begins_cited)) as parts:
-            async for said in complete_sentences(parts):
-                raw = said if written else unlabelled(said)
-                text, fits = as_shown(raw), room.takes(raw)
+            async for sentence in complete_sentences(parts):
+                raw = sentence if written else unlabelled(sentence)
+                text = as_shown(raw)
+                fits = room.takes(raw)
                 if text.strip(" .!").upper() == "UNKNOWN" and given.strips:
-                    why = why or weak(_nearest(given.strips))
+                    reason = reason or weak(_nearest(given.strips))
                 elif not fits:
                     run.note(LEFT)
                     break
                 elif text:
                     written += 1
-                    tell(raw, rows, builder, cites=form == "own")
+                    tell(raw, rows, builder, cites=run.context.method.form == "own")
     except RagweaveError as error:
         if not written:
             raise
         run.cut_short(error, "writer")
     builder.close()
-    return why if builder.sentences or why else None
+    return reason if builder.sentences or reason else None
+
+
+async def _messages(
+    run: RunContext,
+    given: GenerationInput,
+    rows: list[list[Strip]],
+    chunks: Sequence[Evidence],
+    pictures: Pictures,
+) -> Messages:
+    """Return the prompt of the writer, in our form or as the method of the run was published."""
+    form = run.context.method.form
+    length = run.context.method.scored or long(run.context.sentences)
+    chunks_by_id = {e["id"]: e for e in chunks}
+    known = {**chunks_by_id, **given.rows}
+    if form == "own":
+        tables = await parts_of(await run.library(), [row[0]["evidence"] for row in rows])
+        evidence = labelled(rows, known, tables) + pictures.prompt_note
+        return load("generate", today=today(), question=given.question, evidence=evidence, length=length)
+    own: list[list[Strip]] = []
+    for row in rows:
+        if row[0]["evidence"] not in chunks_by_id:
+            own.append(row)
+    return answer_messages(form, given, own, chunks, known, length)
 
 
 async def _chunks(run: RunContext, given: GenerationInput) -> list[Evidence]:
-    """Return the clips of the chunks that are read as well (VideoRAG, section 3.3), without those of strips."""
-    own = {s["evidence"] for s in given.strips}
-    wanted = [i for i in given.chunks if i not in own]
-    items = await (await run.library()).items(wanted) if wanted else {}
-    return [evidence_of(items[i], given.question, 1, 0.0, 0.0) for i in wanted if i in items]
+    """Return the clips of the chunks to read as well (VideoRAG, section 3.3), without those of strips."""
+    have = {s["evidence"] for s in given.strips}
+    wanted: list[str] = []
+    for id in given.chunks:
+        if id not in have:
+            wanted.append(id)
+    if not wanted:
+        return []
+    library = await run.library()
+    items = await library.items(wanted)
+    chunks: list[Evidence] = []
+    for id in wanted:
+        if id in items:
+            chunks.append(evidence_of(items[id], given.question, 1, 0.0, 0.0))
+    return chunks
 
 
 def _nearest(strips: Sequence[Strip]) -> str:
-    """Return the title of the strip that is most relevant."""
+    """Return the title of the most relevant strip."""
     return max(strips, key=lambda s: (s["score"], s["id"]))["title"]
 
 
 def pictured(run: RunContext, given: GenerationInput) -> bool:
-    """Tell whether a vision model could look at pictures among the evidence that are worth it."""
-    own = given.own
-    wanted = {s["evidence"] for s in own if s["locator"].get("kind") == "image" and s["locator"].get("image")}
-    shown = [given.rows[i] for i in {s["evidence"] for s in own} if i in given.rows]
-    worth = wanted & worth_a_look(shown, given.lower)
-    return any(given.rows[i].get("seen") != "" for i in worth) and viewer(run) is not None
+    """Return whether the evidence has pictures that a vision model of the run could still look at."""
+    shown: dict[str, Evidence] = {}
+    pictures: set[str] = set()
+    for strip in given.own:
+        id = strip["evidence"]
+        if id in given.rows:
+            shown[id] = given.rows[id]
+        if strip["locator"].get("kind") == "image" and strip["locator"].get("image"):
+            pictures.add(id)
+    for id in pictures & worth_a_look(list(shown.values()), given.lower):
+        if given.rows[id].get("seen") != "":
+            return viewer(run) is not None
+    return False
 
 
 def grouped(run: RunContext, given: GenerationInput) -> list[list[Strip]]:
-    """Group strips by evidence, the best global score first, else in their order; recalled passages last."""
-    worths = {i: e.get("global_score", 0.0) for i, e in given.rows.items()}
-    rows: dict[str, list[Strip]] = {}
+    """Group strips by evidence, best global score first, recalled passages last."""
+    groups: dict[str, list[Strip]] = {}
     for s in given.strips:
-        rows.setdefault(s["evidence"], []).append(s)
+        groups.setdefault(s["evidence"], []).append(s)
 
-    def worth(row: list[Strip]) -> tuple[bool, float]:
-        return row[0]["origin"] == "model", -worths.get(row[0]["evidence"], 0.0)
+    def rank(group: list[Strip]) -> tuple[bool, float]:
+        row = given.rows.get(group[0]["evidence"])
+        score = row.get("global_score", 0.0) if row else 0.0
+        return group[0]["origin"] == "model", -score
 
-    return sorted(rows.values(), key=worth)[: run.context.shown]
+    return sorted(groups.values(), key=rank)[: run.context.shown]
 
 
 def by_origin(rows: Sequence[list[Strip]]) -> list[list[Strip]]:
     """Order evidence by origin, as `labelled` shows it; within an origin the order stays."""
-    return sorted(rows, key=lambda row: list(HEADINGS).index(row[0]["origin"]))
+    origins = list(HEADINGS)
+    return sorted(rows, key=lambda row: origins.index(row[0]["origin"]))
 
 
 def labelled(
@@ -188,17 +254,23 @@ def labelled(
     known: Mapping[str, Evidence],
     tables: Mapping[str, Sequence[TablePart]] | None = None,
 ) -> str:
-    """Return evidence that is ordered by origin, numbered through, under the heading of its origin.
+    """Return evidence numbered in one sequence, under a heading for each origin.
 
-    What shows a part of a table (`tables`, by the id of the evidence) says which rows.
+    Args:
+        rows: the evidence, ordered by origin.
+        known: rows by id, with dates and files.
+        tables: tables of which evidence shows a part, by its id; its title names the rows.
     """
     parts: list[str] = []
     for n, row in enumerate(rows, 1):
         heading = HEADINGS[row[0]["origin"]]
         if heading not in parts:
             parts.append(heading)
-        text = LEFT_OUT.join(untitled(s) for s in row)
-        shown = told((tables or {}).get(row[0]["evidence"], ()), text)
-        title = headed(row[0]["title"], known.get(row[0]["evidence"])) + (f" ({shown})" if shown else "")
+        id = row[0]["evidence"]
+        text = LEFT_OUT.join(map(untitled, row))
+        title = headed(row[0]["title"], known.get(id))
+        shown = rows_shown((tables or {}).get(id, ()), text)
+        if shown:
+            title += f" ({shown})"
         parts.append(passage(n, title, text))
     return "\n\n".join(parts)

@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragweave.components.best_sentence import best_sentence
 from ragweave.components.context import Context
 from ragweave.components.evidence import Strip
 from ragweave.components.exam import ExamCase
-from ragweave.components.passages import as_strip, best_sentence
+from ragweave.components.passages import as_strip
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, digest, planted
 from ragweave.evals.planting_meanings import MEANINGS

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragweave.components.conversation import Round, documents_message
 from ragweave.components.conversation import conversation as talk
+from ragweave.components.conversation import documents_message
 from ragweave.components.expand import clean
+from ragweave.components.rounds import Round
 from ragweave.components.turn import SAID, needed, turn_of
 from ragweave.corpora.store.library import Library
 from ragweave.evals.data import listed

@@ -188,7 +188,7 @@ async def asearch(
     another passage takes its place. Else a paragraph and the document that it is of may both be there, each
     with its own place.
     """
-    from ragweave.components.passages import distinct
+    from ragweave.components.distinct import distinct
     from ragweave.graphs.search import graph as search
     from ragweave.nodes.state import best_of_hop
 

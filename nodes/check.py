@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage
 
-from ragweave.components.answer import Answer, Kind, told
+from ragweave.components.answer import Answer, Kind, answer_text
 from ragweave.components.answer_builder import SHOWN_IF_STRICT, AnswerBuilder
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.marking import mark_answer
@@ -50,7 +50,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     question, kept = state["question"], state.get("draft")
     why = "" if draft.sentences else (kept["why"] if kept else "") or UNSUPPORTED
     _note(run, draft)
-    text = told(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
+    text = answer_text(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
     update = run.done(_summary(draft.sentences, len(citations), why))
     notes = [*state.get("notes", []), *update.get("notes", [])]
     writer = chosen("writer", run.context)

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 from langgraph.types import Overwrite
 
-from ragweave.components.conversation import shown as shown_of
 from ragweave.components.corpus_merge import blended, merged
+from ragweave.components.distinct import distinct
 from ragweave.components.duplicates import TEXTUAL
 from ragweave.components.evidence import Evidence, RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local.rank import EACH, score_pools
-from ragweave.components.passages import distinct
 from ragweave.components.picture_relevance import worth_a_look
 from ragweave.components.recency import HALF_LIFE, by_age, by_published_age
+from ragweave.components.rounds import shown as shown_of
 from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.library import Library
 from ragweave.models.text import counted

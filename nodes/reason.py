@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.ask import Outcome
-from ragweave.components.conversation import with_shown
 from ragweave.components.documents import read_whole
 from ragweave.components.evidence import Evidence, Hop, Phrasings, Reply, Route, Strip
 from ragweave.components.hop_rank import scored
@@ -16,6 +15,7 @@ from ragweave.components.passages import as_strip
 from ragweave.components.prose import tell
 from ragweave.components.reason import decide
 from ragweave.components.recall import has_memory
+from ragweave.components.rounds import with_shown
 from ragweave.components.run_context import chosen, has_writer_model
 from ragweave.components.table_query import with_results
 from ragweave.components.tables import parts_of

@@ -1,1 +1,1 @@
-"""Decisions without a language model: trained heads and quotes, which ship with Ragweave and need no key."""
+"""Decide without a language model: by trained heads and quotes that ship with Ragweave and need no key."""

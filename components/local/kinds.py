@@ -1,7 +1,7 @@
-"""Which kind of thing a question asks for: a picture, a recording, a table or a slide.
+"""Recognise what a question asks for: a picture, a recording, a table or a slide.
 
-The router's head tells pictures and recordings from text. Tables and slides are no corpora of their own; a
-question asks for one if a word of it lies near to the kind's name in the embedded encoder.
+The router's head distinguishes pictures and recordings from text. Tables and slides have no corpora of their
+own; a question asks for one if one of its words is near the kind's name in the embedded encoder.
 """
 
 from __future__ import annotations
@@ -19,30 +19,36 @@ from ragweave.models.text import STOP, words
 
 Asked = Literal["picture", "recording", "table", "slide"]
 Kinds = Mapping[Asked, float]
-"""How surely a question asks for each kind, in (0, 1]; kinds that it does not ask for are left out."""
+"""Confidence that a question asks for each kind, in (0, 1]; other kinds are left out."""
 
 NAMES: tuple[Asked, ...] = ("table", "slide")
-"""Kinds that are recognised by their names."""
+"""Kinds that their names identify."""
 NEAR = 0.6
 """Cosine from which a word means the kind."""
 _CORPORA: dict[str, Asked] = {"image": "picture", "clip": "recording", "video": "recording"}
 _DECKS = (".pptx", ".ppt", ".odp", ".key")
 _ROWS = 0.5
-"""Share of a table's text that stands in rows."""
+"""Share of a text in rows from which it is a table."""
 
 
 def kinds_of(question: str) -> dict[Asked, float]:
-    """Return which kinds a question asks for. CPU work of two milliseconds."""
-    sure: dict[Asked, float] = {}
+    """Return the kinds that a question asks for. CPU work of two milliseconds."""
+    chances: dict[Asked, float] = {}
     for label, chance in router.predict(question).items():
         kind = _CORPORA.get(label)
         if kind is not None:
-            sure[kind] = sure.get(kind, 0.0) + chance
-    found = {kind: 2 * chance - 1 for kind, chance in sure.items() if chance > 0.5}
-    said = [w for w in dict.fromkeys(words(question)) if w not in STOP]
-    if not said:
+            chances[kind] = chances.get(kind, 0.0) + chance
+    found: dict[Asked, float] = {}
+    for asked, chance in chances.items():
+        if chance > 0.5:
+            found[asked] = 2 * chance - 1
+    content: list[str] = []
+    for word in dict.fromkeys(words(question)):
+        if word not in STOP:
+            content.append(word)
+    if not content:
         return found
-    vectors = embed([*NAMES, *said]).astype(np.float64)
+    vectors = embed([*NAMES, *content]).astype(np.float64)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True) + 1e-9
     nearest = (vectors[: len(NAMES)] @ vectors[len(NAMES) :].T).max(axis=1)
     for kind, cosine in zip(NAMES, nearest.tolist(), strict=True):
@@ -52,7 +58,7 @@ def kinds_of(question: str) -> dict[Asked, float]:
 
 
 def share_of(item: Item, kinds: Kinds) -> float:
-    """Return how surely a question asks for the kind that an item is of."""
+    """Return the confidence that a question asks for the kind of an item."""
     if not kinds:
         return 0.0
     if item.corpus in _CORPORA:

@@ -1,4 +1,4 @@
-"""What is read to quote from: each thing that was found, among its neighbours in its source."""
+"""Read results for quotation, each with its neighbours in its source."""
 
 from __future__ import annotations
 
@@ -10,49 +10,71 @@ from ragweave.corpora.store.library import Library
 from ragweave.corpora.types import Item
 
 SEEN = "seen while asking"
-"""What the notes of an item hold if its text is what a vision model saw in it, and stands nowhere in the file."""
-_AROUND, _STRETCH = 8, 1
-"""Items of a text, and clips of a recording, that are read before and after a found one."""
+"""Key in the metadata of an item whose text a vision model wrote and the file lacks."""
+_AROUND = 8
+"""Items of a text to read before and after a result."""
+_STRETCH = 1
+"""Clips of a recording to read before and after a result."""
 
 
 def read_with_surroundings(library: Library, rows: Sequence[Evidence]) -> list[list[Item]]:
-    """Read what was found with its surroundings, in the order of the rows; a web page is one item.
+    """Read results with their surroundings, in the order of the rows; a web page is one item.
 
-    Each list is of one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a
-    recording, or of what a vision model saw in a picture or clip.
+    Each list belongs to one text, one mail of a mailbox or entry of a calendar, one picture, one stretch of a
+    recording, or what a vision model saw in a picture or clip.
     """
-    found = library.read([e["id"] for e in rows if e["origin"] == "library"])
+    ids: list[str] = []
+    for row in rows:
+        if row["origin"] == "library":
+            ids.append(row["id"])
+    found = library.read(ids)
     groups: list[list[Item]] = []
     for row in rows:
         item = found.get(row["id"]) or _page_of_web(row)
-        if item is not None:
-            _join(groups, item)
-        if item is not None and (seen := row.get("seen")):
+        if item is None:
+            continue
+        _join(groups, item)
+        seen = row.get("seen")
+        if seen:
             groups.append([replace(item, text=seen, spans=(), meta={SEEN: True})])
-    # A document of several entries says what the found ones say, and runs them together.
-    listed = {group[0].source for group in groups if _part(group[0]) is not None}
-    return [_around(library, items) for items in groups if not _is_list(items[0], listed)]
+    # A document of several entries repeats the found ones and runs them together.
+    with_entries: set[str] = set()
+    for group in groups:
+        if _part(group[0]) is not None:
+            with_entries.add(group[0].source)
+    read: list[list[Item]] = []
+    for group in groups:
+        if not _is_whole_of(group[0], with_entries):
+            read.append(_around(library, group))
+    return read
 
 
-def _is_list(item: Item, listed: Collection[str]) -> bool:
-    """Tell whether an item is the whole of a source of which entries were found."""
-    return item.source in listed and _part(item) is None and item.corpus != "image"
+def _is_whole_of(item: Item, with_entries: Collection[str]) -> bool:
+    """Return whether an item is the whole of a source of which entries were found."""
+    return item.source in with_entries and _part(item) is None and item.corpus != "image"
 
 
 def _join(groups: list[list[Item]], item: Item) -> None:
-    """Put an item to those of its source that are read with it: of one entry, or of one stretch of a recording."""
+    """Add an item to the group of its entry, or of its stretch of a recording, or to a new group."""
     for group in groups:
         same = group[0].source == item.source and _part(group[0]) == _part(item)
         if not same or SEEN in group[0].meta or "image" in (item.corpus, group[0].corpus):
             continue
-        first = next((i for i in group if i.corpus == "clip"), item)
-        if item.corpus != "clip" or abs(first.ordinal - item.ordinal) <= _STRETCH:
-            return group.append(item)
+        if item.corpus != "clip" or abs(_first_clip(group, item).ordinal - item.ordinal) <= _STRETCH:
+            group.append(item)
+            return
     groups.append([item])
 
 
+def _first_clip(group: Sequence[Item], default: Item) -> Item:
+    for item in group:
+        if item.corpus == "clip":
+            return item
+    return default
+
+
 def _part(item: Item) -> object:
-    """Return which mail or entry of its source an item is of, None where its source has no such parts."""
+    """Return the mail or entry of its source that an item belongs to, None if the source has none."""
     return item.meta.get("part")
 
 
@@ -63,10 +85,10 @@ def _page_of_web(row: Evidence) -> Item | None:
 
 
 def _around(library: Library, items: Sequence[Item]) -> list[Item]:
-    """Return the items of one source that are read for what was found in it.
+    """Return the items of one source to read for a group of results.
 
-    Of a text, or of clips, it is the best of the finest ones among its neighbours. Of a document alone it is
-    its paragraphs, which have headings and places of their own. The whole of a recording stands for itself.
+    For paragraphs or clips, these are the best result and its neighbours. For a document alone, its
+    paragraphs, because they have headings and places of their own. A whole recording is read alone.
     """
     if SEEN in items[0].meta:
         return list(items)
@@ -76,9 +98,11 @@ def _around(library: Library, items: Sequence[Item]) -> list[Item]:
     if fine[0].source == fine[0].id:
         return fine
     around = _STRETCH if fine[0].corpus == "clip" else _AROUND
-    read = {i.id: i for i in library.around(fine[0].id, around)} | {i.id: i for i in fine}
-    same = [i for i in read.values() if i.corpus == fine[0].corpus and _part(i) == _part(fine[0])]
-    return sorted(same, key=lambda i: i.ordinal)
+    read: dict[str, Item] = {}
+    for item in [*library.around(fine[0].id, around), *fine]:
+        if item.corpus == fine[0].corpus and _part(item) == _part(fine[0]):
+            read[item.id] = item
+    return sorted(read.values(), key=lambda i: i.ordinal)
 
 
 def _within(library: Library, document: Item) -> list[Item]:

@@ -11,11 +11,11 @@ from ragweave.components.check import (
     CheckSource,
     Claim,
     check,
-    cut,
     judged,
     others,
 )
 from ragweave.components.run_context import RunContext, TurnState
+from ragweave.components.sentence_cut import cut
 from ragweave.components.verdicts import Verdict
 from ragweave.models.chat import override
 from ragweave.models.meter import Meter

@@ -124,6 +124,11 @@ def test_a_number_beyond_the_documents_shown_is_a_mark_only_where_nothing_else_s
     assert with_marks("It is lit 【7†source】.", 5) == "It is lit [7]."
 
 
+@pytest.mark.parametrize("text", ["[²]", "It was lit [²].", "(doc ³)", "[1²]"])
+def test_a_raised_number_in_brackets_raises_no_error(text: str) -> None:
+    assert isinstance(marked(text), str)
+
+
 def test_code_cites_nothing() -> None:
     assert marked("Call `f(x)[^1]` here (1).", 5) == "Call `f(x)[^1]` here [1]."
 

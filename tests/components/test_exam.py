@@ -78,8 +78,8 @@ async def test_the_kinds_that_were_missed_are_named_once() -> None:
     }
     result = await sit(checkers.honest({**KEY, **wrong}))  # type: ignore[dict-item]
     assert result.missed.count("condition dropped") == 1 and "roles exchanged" in result.missed
-    told = result.model_copy(update={"model": "small"}).words
-    assert "this model cannot check" in told and "small judged" in told and "roles exchanged" in told
+    words = result.model_copy(update={"model": "small"}).words
+    assert "this model cannot check" in words and "small judged" in words and "roles exchanged" in words
 
 
 def test_a_sentence_with_a_true_and_a_false_verdict_is_judged_wrong() -> None:

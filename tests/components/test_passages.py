@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragweave.components.passages import best_sentence, distinct, evidence_of, headed
+from ragweave.components.passages import evidence_of, headed
 from ragweave.corpora.types import Item, Locator, Span
 
 
@@ -40,80 +40,6 @@ def test_a_newsletter_of_a_month_is_not_of_its_first_day() -> None:
     item = Item("n", "paragraph", "s", "news_march", text, place, date=datetime(2024, 3, 1, tzinfo=UTC))
     found = evidence_of(item, "locker", 1, 0.5, 0.5)
     assert (found["date"], headed(found["title"], found)) == ("2024-03-01", "news_march.txt (2024-03)")
-
-
-def row(id: str, text: str, corpus: str = "paragraph", file: str = "/a.md", worth: float = 0.0) -> Any:
-    return {
-        "id": id, "corpus": corpus, "text": text, "title": "Mill", "locator": {"file": file}, "relevance": worth,
-        "score": worth,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("rows", "kept"),
-    [
-        (
-            [row("p", "It burnt down."), row("d", "Mill\n\nIt  burnt\ndown. It was rebuilt.", "document")],
-            ["d"],
-        ),
-        ([row("d", "It burnt down. It was rebuilt.", "document"), row("p", "It burnt down.")], ["d"]),
-        (
-            [row("p", "One."), row("x", "Other."), row("q", "Two."), row("d", "One.\nTwo.", "document")],
-            ["d", "x"],
-        ),
-        ([row("p", "It burnt down."), row("d", "It burnt down. More.", "document", "/b.md")], ["p", "d"]),
-        ([row("p", "It burnt down."), row("h", "Mill")], ["p"]),
-        ([row("h", "Mill")], ["h"]),
-        ([row("c", "It burnt down.", "clip"), row("v", "It burnt down. More.", "video")], ["c", "v"]),
-        (
-            [row("a", "One."), row("b", "Two."), row("c", "Three."), row("d", "Four."), row("e", "Five.")],
-            ["a", "b", "c", "d"],
-        ),
-    ],
-)
-def test_a_text_is_kept_once_and_its_headings_never_alone(rows: list[Any], kept: list[str]) -> None:
-    assert [r["id"] for r in distinct(rows, 4)] == kept
-
-
-PLOTS = "plot | tenant | fee\n3 | Adeyemi | 74\n12 | Castellanos | 0\n17 | Adeyemi | 74\n21 | Dvorak | 37"
-
-
-@pytest.mark.parametrize(
-    ("told", "quoted"),
-    [
-        ("Plot 21, tenant Dvorak, paid a fee of 37 EUR.", PLOTS.split("\n")[4:]),
-        ("21 | Dvorak | 37", PLOTS.split("\n")[4:]),
-        ("The tenant of 17 is Adeyemi.", PLOTS.split("\n")[3:4]),
-        ("Adeyemi and Dvorak are tenants.", PLOTS.split("\n")),
-        ("The fee was 185 EUR in all, with the plots of each tenant.", PLOTS.split("\n")),
-        ("It is due by May.", ["Due by May."]),
-    ],
-)
-def test_of_a_table_the_row_is_quoted_that_a_sentence_tells_or_all_that_it_may_tell(
-    told: str, quoted: list[str]
-) -> None:
-    assert best_sentence(told, f"Due by May.\n\n{PLOTS}") == "\n".join(quoted)
-
-
-def test_of_a_mail_the_line_is_quoted_that_a_sentence_tells_and_not_all_of_its_head() -> None:
-    head = (
-        "From: Jonas Vik <jonas@vik-holz.example>\nTo: Priya Nair <priya@tern.example>\nSubject: Offer shed"
-        " roof"
-    )
-    mail = f"{head}\n\nFor the roof:\n- larch boards: 1,140 EUR\n- work: 960 EUR\n\nAll without VAT (25 %)."
-    assert best_sentence("Jonas Vik offers it: 2,100 EUR without VAT.", mail) == "All without VAT (25 %)."
-    assert (
-        best_sentence("Jonas Vik offers the larch boards for 1,140 EUR.", mail) == "- larch boards: 1,140 EUR"
-    )
-
-
-@pytest.mark.parametrize(
-    "told", ["The gross margin was 74.0 % in the third quarter.", "Die Marge stieg 2024 auf 74,0 %."]
-)
-def test_the_sentence_is_quoted_that_holds_the_figure_and_not_one_of_more_words(told: str) -> None:
-    effect = "The net effect on our gross margin was 2.4% and 2.6% in the third quarter of 2024."
-    fact = "Our margins were 74.0%."
-    assert best_sentence(told, f"{effect} {fact}") == fact
 
 
 def test_what_is_shown_of_a_clip_bears_the_seconds_of_its_words() -> None:

@@ -1,4 +1,4 @@
-"""What pictures show, as relevance: the rule for both sides, and what an answer says of a picture without a text."""
+"""Relevance of pictures by text and look, and the answer about a picture without text."""
 
 from __future__ import annotations
 

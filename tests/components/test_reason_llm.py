@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.conversation import UNSURE, Round, conversation, rounds
+from ragweave.components.conversation import UNSURE, conversation
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import Knowledge
+from ragweave.components.rounds import Round, rounds
 from ragweave.components.turn import read_turn
 from ragweave.models.chat_reply import tokens_of
 from ragweave.tests.support.rows import strip
@@ -107,16 +108,16 @@ def test_after_a_round_that_brought_nothing_only_what_was_cited_is_sent_again(
 ) -> None:
     strips = [strip("a", "First text."), strip("b", "Second text."), strip("c", "Third text.", hop=2)]
     hops = ({**hop(1, "q?", ["a", "b"]), "learnt": learnt}, {**hop(2, "second", ["c"]), "action": action})
-    told = "\n".join(text for _, text in conversation("q?", rounds(known(strips, *hops), 5), 6000))
-    assert "First text." in told and "Third text." in told
-    assert ("Second text." in told) == again and "[2] " in told
+    sent = "\n".join(text for _, text in conversation("q?", rounds(known(strips, *hops), 5), 6000))
+    assert "First text." in sent and "Third text." in sent
+    assert ("Second text." in sent) == again and "[2] " in sent
 
 
 BEES = "Ruta may keep two hives behind plot 31, to begin with for one season."
 
 
 @pytest.mark.parametrize(
-    ("of", "budget", "told"),
+    ("of", "budget", "sent"),
     [
         ("/minutes.md", 6000, "Fees\n\nThey stay.\n\nBees\n\n[… as in [1]]"),
         ("/copy.md", 6000, f"Fees\n\nThey stay.\n\nBees\n\n{BEES}"),
@@ -124,7 +125,7 @@ BEES = "Ruta may keep two hives behind plot 31, to begin with for one season."
     ],
 )
 def test_a_document_refers_to_what_an_earlier_round_showed_of_it_while_that_stands_there(
-    of: str, budget: int, told: str
+    of: str, budget: int, sent: str
 ) -> None:
     strips = [strip("a", BEES), strip("b", f"Fees\n\nThey stay.\n\nBees\n\n{BEES}", hop=2)]
     rows: Any = [
@@ -133,7 +134,7 @@ def test_a_document_refers_to_what_an_earlier_round_showed_of_it_while_that_stan
     ]
     hops = (hop(1, "first", ["a"]), hop(2, "second", ["b"]))
     messages = conversation("q?", rounds(Knowledge("q?", hops, rows, strips), 5), budget)
-    assert told in messages[-1][1]
+    assert sent in messages[-1][1]
 
 
 LONG = "word " * 300
@@ -144,9 +145,9 @@ def test_conversation_keeps_to_its_tokens_and_folds_the_oldest_first(budget: int
     made = [Round(f"q{n}", f"learnt {n}", "", ((n, f"T{n}", LONG),)) for n in range(1, 9)]
     messages = conversation("q?", made, budget)
     assert sum(tokens_of(text) for _, text in messages) <= budget
-    told = "\n".join(text for _, text in messages)
-    assert all(f"[{n}] T{n}" in told or f"[{n}]\n<<<\nT{n}" in told for n in range(1, 9))
-    assert all(f"learnt {n}" in told for n in range(1, 9))
+    sent = "\n".join(text for _, text in messages)
+    assert all(f"[{n}] T{n}" in sent or f"[{n}]\n<<<\nT{n}" in sent for n in range(1, 9))
+    assert all(f"learnt {n}" in sent for n in range(1, 9))
     users = [text for role, text in messages if role == "user"][1:]
     folded = ["Read and summed up" in text for text in users]
     assert folded == sorted(folded, reverse=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.components.tables import TablePart, described, told, whole_rows
+from ragweave.components.tables import TablePart, described, rows_shown, whole_rows
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.tables.keep import tables_of
 
@@ -18,7 +18,7 @@ PART = TablePart(TABLE, tuple(enumerate(LINES, 1)), ((1, "Shop 1", 1),))
 def test_rows_that_stand_whole_in_a_text_are_named(one: int, other: int) -> None:
     first, last = sorted((one, other))
     text = "\n".join(["Name | Price", *LINES[first:last]])
-    said = told([PART], text)
+    said = rows_shown([PART], text)
     if last - first == 100:
         assert said == ""
     elif last - first > 1:
@@ -35,7 +35,7 @@ def test_a_row_that_is_cut_is_neither_shown_nor_counted(length: int) -> None:
 
 
 def test_rows_apart_are_named_apart() -> None:
-    assert told([PART], "\n".join([LINES[0], LINES[1], " […] ", LINES[4]])) == "rows 1-2, 5 of 100"
+    assert rows_shown([PART], "\n".join([LINES[0], LINES[1], " […] ", LINES[4]])) == "rows 1-2, 5 of 100"
 
 
 def test_equal_rows_are_counted_one_after_the_other() -> None:
@@ -55,7 +55,7 @@ def test_a_table_is_described_once_and_named_by_its_number_then() -> None:
     assert any("Table 2 has 100 rows" in line for line in described(2, [PART], text, before))
     assert before == {0: 2}
     assert described(3, [PART], text, before) == []
-    assert told([PART], text, before) == "rows 1-5 of 100, table 2"
+    assert rows_shown([PART], text, before) == "rows 1-5 of 100, table 2"
 
 
 def test_a_table_that_is_too_large_says_why_it_cannot_be_asked() -> None:
@@ -67,4 +67,4 @@ def test_a_small_table_that_is_shown_whole_needs_no_statement() -> None:
     small = tables_of([Block("Name | Price\na | 1\nb | 2", "table", 1)], [])[0]
     part = TablePart(small, ((1, "a | 1"), (2, "b | 2")))
     assert described(1, [part], "a | 1\nb | 2", {}) == []
-    assert told([part], "a | 1\nb | 2") == ""
+    assert rows_shown([part], "a | 1\nb | 2") == ""

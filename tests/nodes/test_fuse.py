@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ragweave.components.context import Context
+from ragweave.components.distinct import distinct
 from ragweave.components.duplicates import collapse
 from ragweave.components.evidence import RankedList
 from ragweave.components.fusion import fused
 from ragweave.components.local import rank as node
 from ragweave.components.local.rank import score_pools
-from ragweave.components.passages import distinct
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
@@ -144,16 +144,16 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
 
 
 @pytest.mark.parametrize(
-    ("knobs", "told"),
+    ("knobs", "noted"),
     [({}, "half-life 30 days"), ({"recency": "off"}, "")],
 )
 async def test_a_library_says_how_its_documents_age_and_a_run_has_the_last_word(
-    library: Library, knobs: dict[str, Any], told: str
+    library: Library, knobs: dict[str, Any], noted: str
 ) -> None:
     stores().catalog.set_ageing("default", "on", 30)
     summary, rows = await aged(library, QUESTION, **knobs)
-    assert ("newer first" in summary) is bool(told) and told in summary
-    assert all(("fresh" in row) is bool(told) for row in rows)
+    assert ("newer first" in summary) is bool(noted) and noted in summary
+    assert all(("fresh" in row) is bool(noted) for row in rows)
 
 
 async def test_as_published_one_corpus_keeps_the_order_of_its_cosines(library: Library) -> None:
@@ -176,7 +176,7 @@ async def test_as_published_one_corpus_keeps_the_order_of_its_cosines(library: L
 async def test_as_published_the_nearest_picture_is_kept_though_it_has_no_words(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [evidence("nearest", text="", relevance=-1.0), evidence("told", text=QUESTION, relevance=0.9)]
+    rows = [evidence("nearest", text="", relevance=-1.0), evidence("written", text=QUESTION, relevance=0.9)]
 
     async def order(*given: Any) -> list[Any]:
         return rows
@@ -190,11 +190,11 @@ async def test_as_published_the_nearest_picture_is_kept_though_it_has_no_words(
         with override(writer=ScriptedChat()):
             state: Any = {"question": QUESTION, "query": QUESTION, "hop": 1, "found": []}
             kept[preset] = (await fuse(state, runtime))["candidates"]
-    assert kept == {"none": ["told"], "universal-rag-paper": ["nearest"]}
+    assert kept == {"none": ["written"], "universal-rag-paper": ["nearest"]}
 
 
 async def aged(library: Library, asked: str, **knobs: Any) -> tuple[str, list[Any]]:
-    """Fuse what is found for a question; return what the step tells, and the rows."""
+    """Fuse the results of a question; return the summary of the step, and the rows."""
     events: list[Any] = []
     runtime: Any = SimpleNamespace(context=Context(**knobs), stream_writer=events.append)
     state: Any = {"question": asked, "query": asked, "hop": 1, "found": await found(library, asked)}
