@@ -1,4 +1,4 @@
-"""What `ragweave index` shows while it works: a bar for each kind of file, or lines now and then where it is piped."""
+"""The progress of `ragweave index`: bars on a terminal, a line every few seconds in a pipe."""
 
 from __future__ import annotations
 
@@ -22,31 +22,35 @@ if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event
 
 _VERBS = {"read": "Reading", "embed": "Embedding", "commit": "Storing"}
-_SENSES = {"look": "looking", "asr": "hearing", "caption": "describing"}
-_WAITS = {"look": "looked at", "asr": "heard", "caption": "described"}
-_ROWS, _OVER = 12, 3
-"""Recordings that are shown at once, and how many of them may be over."""
+_RUNNING = {"look": "looking", "asr": "hearing", "caption": "describing"}
+_WAITING = {"look": "looked at", "asr": "heard", "caption": "described"}
+_ROWS = 12
+"""Recordings that are shown at once."""
+_FINISHED = 3
+"""Finished recordings that stay on screen."""
 _PACE_AFTER = 5.0
-"""Seconds of a bar before its pace tells anything."""
+"""Seconds after which the pace is steady enough to estimate the time left."""
 _EVERY = 10.0
-"""Seconds between two lines where no bar can be shown."""
+"""Seconds between two lines of a run that is not on a terminal."""
 
 
 @dataclass
 class _Bar:
-    """How much of a kind of file is done since a time; of recordings a share each."""
+    """The progress of one kind of file."""
 
     total: float = 0
     done: float = 0
     began: float = 0.0
     counted: bool = False
-    """What is under way is whole pieces of it."""
+    """True if the work in progress counts whole pieces, not shares of a piece."""
 
-    def told(self, under_way: float = 0.0) -> str:
-        """Return the count, and how long the rest takes at the pace so far, once that tells anything."""
-        share = (self.done + under_way) / max(1, self.total)
+    def label(self, in_progress: float = 0.0) -> str:
+        """Return the count and, if the pace is known, the time left."""
+        share = (self.done + in_progress) / max(1, self.total)
         elapsed = time.monotonic() - self.began
-        whole = self.done + (under_way if self.counted else 0.0)
+        whole = self.done
+        if self.counted:
+            whole += in_progress
         count = f"{whole:,g}/{self.total:,g}"
         if elapsed < _PACE_AFTER or not 0 < share < 1:
             return count
@@ -54,26 +58,24 @@ class _Bar:
 
 
 class Watcher:
-    """Follows a run."""
+    """Shows the progress of one run, and collects the files it changed and removed."""
 
     def __init__(self, err: Console, *, shown: bool) -> None:
         self.changed: list[str] = []
         self.removed: list[str] = []
         self._err, self._shown = err, shown
-        self._words = "Looking for files ..."
+        self._status = "Looking for files ..."
         self._staged: tuple[str, str] = ("", "")
         self._bars = {"text": _Bar(), "picture": _Bar(counted=True), "recording": _Bar()}
         self._left: dict[str, tuple[str, float]] = {}
-        self._spoke = time.monotonic()
-        self._far: dict[str, dict[str, float]] = {}
+        self._last_line = time.monotonic()
+        self._stages: dict[str, dict[str, float]] = {}
         self._recordings: dict[str, tuple[str, float]] = {}
         self._pictures: dict[str, float] = {}
-        self._over: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_OVER)
-        self._live: AbstractContextManager[object] = (
-            Live(get_renderable=self.shown, console=err, transient=True)
-            if shown and err.is_terminal
-            else nullcontext()
-        )
+        self._finished: deque[tuple[str, tuple[str, float]]] = deque(maxlen=_FINISHED)
+        self._live: AbstractContextManager[object] = nullcontext()
+        if shown and err.is_terminal:
+            self._live = Live(get_renderable=self.shown, console=err, transient=True)
 
     def __enter__(self) -> Watcher:
         self._live.__enter__()
@@ -84,111 +86,145 @@ class Watcher:
 
     def event(self, event: Event) -> None:
         """Take note of one event of the run."""
-        path, stage, done, total = event.path, event.stage, event.done, event.total
+        self._note(event)
+        if self._shown and not self._err.is_terminal and time.monotonic() - self._last_line > _EVERY:
+            self._last_line = time.monotonic()
+            self._err.print(self._line(), highlight=False, soft_wrap=True)
+
+    def _note(self, event: Event) -> None:
+        path, done, total = event.path, event.done, event.total
         match event.kind:
             case "waiting":
-                self._words = f"Waiting for another run to finish ({event.holder}) ..."
+                self._status = f"Waiting for another run to finish ({event.holder}) ..."
             case "started":
                 self._bars["text"] = _Bar(total, began=time.monotonic())
             case "staged":
-                self._words, self._staged = "", (stage, path)
+                self._status, self._staged = "", (event.stage, path)
             case "later":
-                self._later(path, stage, total, stored=event.items > 0)
+                self._postpone(path, event.stage, total, stored=event.items > 0)
             case "ready":
-                self._ready()
-            case "perceived" if stage == "picture":
-                self._pictures[path] = done
+                self._texts_are_ready()
             case "perceived":
-                far = self._far.setdefault(path, {})
-                far[stage] = min(1.0, done / total) if total else 0.0
-                self._recordings[path] = perceived(far), sum(far.values()) / len(far)
+                self._perceive(event)
             case "done" | "linked":
                 self.changed.append(path)
                 self._finish(path, "done")
             case "unchanged" | "failed":
                 self._finish(path, event.kind)
             case "extracted":
-                self._words = f"Finding names and what stands with them: {done:g} of {total:g} stretches ..."
+                self._status = f"Extracting names and their relations: {done:g} of {total:g} chunks ..."
             case "reembedded":
-                self._words = f"Embedding anew: {done:g} of {total:g} items ..."
+                self._status = f"Computing vectors again: {done:g} of {total:g} items ..."
             case "captioned":
-                self._words = f"Describing pictures: {done:g} of {total:g} ..."
+                self._status = f"Describing pictures: {done:g} of {total:g} ..."
             case "removed":
                 self.removed.append(path)
-        if self._shown and not self._err.is_terminal and time.monotonic() - self._spoke > _EVERY:
-            self._spoke = time.monotonic()
-            self._err.print(self._line(), highlight=False, soft_wrap=True)
 
-    def _later(self, path: str, kind: str, count: float, *, stored: bool) -> None:
+    def _postpone(self, path: str, kind: str, count: float, *, stored: bool) -> None:
+        """Move a file from the texts to the pictures or recordings, which are read after all texts."""
         self._left[path] = kind, count
         self._bars[kind].total += count
-        if stored:  # the pictures of a text that is in
+        if stored:
+            # The text of the file is stored; only its pictures are still to be read.
             self._bars["text"].done += 1
         else:
             self._bars["text"].total -= 1
 
-    def _ready(self) -> None:
+    def _texts_are_ready(self) -> None:
+        """Start the clocks of pictures and recordings, and say what is still to be read."""
+        waiting = 0
+        kinds: list[str] = []
         for kind in ("picture", "recording"):
             self._bars[kind].began = time.monotonic()
+            count = int(self._bars[kind].total)
+            waiting += count
+            if count:
+                kinds.append(counted(count, kind))
         if self._shown:
-            waiting = {kind: int(self._bars[kind].total) for kind in ("picture", "recording")}
-            rest = listed(counted(n, kind) for kind, n in waiting.items() if n)
-            verb = "is" if sum(waiting.values()) == 1 else "are"
-            self._err.print(f"Ready to ask; {rest} {verb} still being read.", highlight=False, soft_wrap=True)
+            verb = "is" if waiting == 1 else "are"
+            line = f"Ready to ask; {listed(kinds)} {verb} still being read."
+            self._err.print(line, highlight=False, soft_wrap=True)
 
-    def _finish(self, path: str, how: str) -> None:
+    def _perceive(self, event: Event) -> None:
+        """Note how many pictures of a file, or which share of a recording's stage, are done."""
+        if event.stage == "picture":
+            self._pictures[event.path] = event.done
+            return
+        stages = self._stages.setdefault(event.path, {})
+        stages[event.stage] = min(1.0, event.done / event.total) if event.total else 0.0
+        self._recordings[event.path] = perceived(stages), sum(stages.values()) / len(stages)
+
+    def _finish(self, path: str, outcome: str) -> None:
         kind, count = self._left.pop(path, ("text", 1))
         self._pictures.pop(path, None)
         self._bars[kind].done += count
         if self._recordings.pop(path, None):
-            self._over.append((path, (how, 1.0)))
+            self._finished.append((path, (outcome, 1.0)))
 
     def _now(self) -> str:
+        if self._status:
+            return self._status
         stage, path = self._staged
-        return self._words or f"{_VERBS[stage]} {short_path(path)}"
+        return f"{_VERBS[stage]} {short_path(path)}"
 
-    def _under_way(self, kind: str) -> float:
+    def _in_progress(self, kind: str) -> float:
+        """Return how much of the unfinished files of a kind is done: pictures, or shares of recordings."""
+        done = 0.0
         if kind == "picture":
-            return sum(
-                min(n, self._left[path][1]) for path, n in self._pictures.items() if path in self._left
-            )
-        return sum(share for _, share in self._recordings.values()) if kind == "recording" else 0.0
+            for path, count in self._pictures.items():
+                if path in self._left:
+                    done += min(count, self._left[path][1])
+        elif kind == "recording":
+            for _, share in self._recordings.values():
+                done += share
+        return done
 
     def _line(self) -> str:
-        bars = [f"{kind}s {bar.told(self._under_way(kind))}" for kind, bar in self._bars.items() if bar.total]
-        return clean("; ".join(bars) or self._now())
+        """Return the progress in one line."""
+        labels: list[str] = []
+        for kind, bar in self._bars.items():
+            if bar.total:
+                labels.append(f"{kind}s {bar.label(self._in_progress(kind))}")
+        return clean("; ".join(labels) or self._now())
 
     def shown(self) -> Table:
-        """Return what the terminal shows now: the bar of each kind, then a line for each recording."""
+        """Return what the terminal shows now: a bar for each kind, then a line for each recording."""
         table = Table.grid(
             Column(no_wrap=True, overflow="ellipsis"), Column(width=20), Column(no_wrap=True), padding=(0, 1)
         )
         table.add_row(Text(clean(self._now())))
         for kind, bar in self._bars.items():
             if bar.total:
-                under_way = self._under_way(kind)
-                share = min(1.0, (bar.done + under_way) / bar.total)
-                name = f"{kind.capitalize()}s"
-                table.add_row(Text(name), ProgressBar(1.0, share, width=20), Text(bar.told(under_way)))
-        rows = [
-            *self._over,
-            *sorted(self._recordings.items(), key=lambda row: not row[1][1]),
-        ]  # those that wait last
+                in_progress = self._in_progress(kind)
+                share = min(1.0, (bar.done + in_progress) / bar.total)
+                _add_bar(table, f"{kind.capitalize()}s", share, bar.label(in_progress))
+        # Recordings that have not begun come last, so that they are the ones cut off.
+        unfinished = sorted(self._recordings.items(), key=lambda row: not row[1][1])
+        rows = [*self._finished, *unfinished]
         for path, (state, share) in rows[:_ROWS]:
-            table.add_row(
-                Text(clean(f"  {short_path(path)}")), ProgressBar(1.0, share, width=20), Text(state)
-            )
+            _add_bar(table, clean(f"  {short_path(path)}"), share, state)
         if len(rows) > _ROWS:
             table.add_row(Text(f"  and {counted(len(rows) - _ROWS, 'recording')} more, waiting"))
         return table
 
 
-def perceived(far: Mapping[str, float]) -> str:
-    """Return how far a recording is in words, from the share of each stage that is done.
+def _add_bar(table: Table, name: str, share: float, label: str) -> None:
+    table.add_row(Text(name), ProgressBar(1.0, share, width=20), Text(label))
+
+
+def perceived(stages: Mapping[str, float]) -> str:
+    """Return in words how far a recording is, from the share of each stage that is done.
 
     >>> perceived({"look": 1.0, "asr": 0.0}), perceived({"look": 0.25, "asr": 0.4})
     ('waiting to be heard', 'looking 25 %, hearing 40 %')
     """
-    waits = [_WAITS[stage] for stage, share in far.items() if not share]
-    works = [f"{_SENSES[stage]} {100 * share:.0f} %" for stage, share in far.items() if 0 < share < 1]
-    return ", ".join([*works, *([f"waiting to be {listed(waits)}"] if waits else [])]) or "perceived"
+    words: list[str] = []
+    waiting: list[str] = []
+    for stage, share in stages.items():
+        if not share:
+            waiting.append(_WAITING[stage])
+        elif share < 1:
+            words.append(f"{_RUNNING[stage]} {100 * share:.0f} %")
+    if waiting:
+        words.append(f"waiting to be {listed(waiting)}")
+    return ", ".join(words) or "perceived"

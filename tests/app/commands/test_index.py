@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from ragweave.app.commands.index import print_report
 from ragweave.app.commands.index_progress import Watcher
+from ragweave.app.commands.index_report import print_report
 from ragweave.app.places import short_path
 from ragweave.corpora.ingest.events import Event, Report
 from ragweave.corpora.store.folders import uploads_of
