@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from ragweave import __version__
-from ragweave.app.commands import common, keys, serve, sources
+from ragweave.app.commands import common, keys, library, serve, sources
 from ragweave.app.commands.ask import ask
 from ragweave.app.commands.chat import chat
 from ragweave.app.commands.doctor import doctor
@@ -67,7 +67,7 @@ def _options(
 for command in (index, ask, search, chat, sources.show, serve.serve, serve.mcp, doctor, setup, graph):
     app.command()(command)
 app.add_typer(sources.sources, name="sources")
-app.add_typer(sources.library, name="library")
+app.add_typer(library.library, name="library")
 app.add_typer(keys.keys, name="keys")
 
 

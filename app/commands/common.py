@@ -32,19 +32,20 @@ LibraryOption = Annotated[
     typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 class _HomeLog(logging.FileHandler):
-    """Writes to `ragweave.log` in the home, which is created only when there is something to write."""
+    """Writes to `ragweave.log` in the home; the first record creates both."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one record; a home that cannot be written to costs the record, not the command."""
+        """Write one record; if the home cannot be written to, drop the record and continue."""
         with contextlib.suppress(OSError, ValueError):
             Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
             super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Say nothing: what became of the record is no concern of the person at the terminal."""
+        """Ignore the error: a lost log record must not disturb the output of the command."""
 
 
 def log_file() -> Path:
@@ -55,11 +56,12 @@ def log_file() -> Path:
 
 
 def set_up_logging(debug: bool) -> None:
-    """Send warnings to the log in the home; with `debug` everything of Ragweave goes to stderr as well."""
+    """Log warnings to the file in the home; with `debug`, log all of Ragweave to stderr as well."""
     root = logging.getLogger()
-    for old in [h for h in root.handlers if h.get_name() in ("ragweave-home", "ragweave-debug")]:
-        root.removeHandler(old)
-        old.close()
+    for handler in root.handlers.copy():
+        if handler.get_name() in ("ragweave-home", "ragweave-debug"):
+            root.removeHandler(handler)
+            handler.close()
     with contextlib.suppress(OSError, ValueError):
         home = _HomeLog(log_file(), encoding="utf-8", delay=True)
         home.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
@@ -67,26 +69,26 @@ def set_up_logging(debug: bool) -> None:
         root.addHandler(home)
     logger.setLevel(logging.DEBUG if debug else logging.WARNING)
     if debug:
-        shown = logging.StreamHandler(sys.stderr)
-        shown.set_name("ragweave-debug")
-        shown.setFormatter(logging.Formatter("%(relativeCreated)7d ms %(name)s: %(message)s"))
-        root.addHandler(shown)
+        terminal = logging.StreamHandler(sys.stderr)
+        terminal.set_name("ragweave-debug")
+        terminal.setFormatter(logging.Formatter("%(relativeCreated)7d ms %(name)s: %(message)s"))
+        root.addHandler(terminal)
 
 
 def debugging() -> bool:
-    """Say whether the command runs with `--debug`."""
+    """Return whether the command runs with `--debug`."""
     return logger.isEnabledFor(logging.DEBUG)
 
 
 def complain(problem: str | RagweaveError) -> None:
-    """Print one line on stderr; an error and its remedy are one sentence."""
+    """Print a problem in one line on stderr; join an error and its remedy into one sentence."""
     if not isinstance(problem, str):
         problem = "; ".join(filter(None, (problem.what, problem.remedy))) + "."
     typer.echo(f"error: {' '.join(problem.split())}", err=True)
 
 
 def unexpected(error: Exception) -> str:
-    """Log an error nobody foresaw, and say where its traceback is."""
+    """Log an unexpected error, and return a message that says where its traceback is."""
     logger.error("unexpected error", exc_info=error)
     what = f"something unexpected went wrong ({type(error).__name__}: {str(error)[:200]})"
     if debugging():
@@ -95,12 +97,12 @@ def unexpected(error: Exception) -> str:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that neither highlights nor reads markup: what it prints was written by others."""
+    """Return a console that prints text as it is, because documents may contain markup."""
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
 
 
 def waiting(words: str) -> contextlib.AbstractContextManager[object]:
-    """Show on a terminal that something is under way."""
+    """Show a message with a spinner on a terminal until the context ends."""
     err = console(stderr=True)
     return err.status(words) if err.is_terminal else contextlib.nullcontext()
 
@@ -108,9 +110,12 @@ def waiting(words: str) -> contextlib.AbstractContextManager[object]:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str | Text]], right: Sequence[str] = ()
 ) -> None:
-    """Print rows, at least one, under their columns' names, without lines; only a column of long cells is wrapped.
+    """Print a table without lines; only columns with long cells are wrapped.
 
-    Cells are clean text already; without any name of a column there is no header.
+    Args:
+        columns: names for the header; if all are empty, there is no header.
+        rows: at least one row of cells; the caller has removed control characters.
+        right: names of the columns that are aligned to the right.
     """
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
     rows = list(rows)
@@ -123,13 +128,14 @@ def print_table(
 
 
 class Stopped(Exception):
-    """The person at the keyboard stopped the command; carries what to know about it."""
+    """The user stopped the command; the message says what was kept and how to continue."""
 
 
 def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
     """Run a coroutine to its end.
 
-    `stopped` is what to say where it is stopped.
+    Raises:
+        Stopped: the user pressed Ctrl-C; its message is `stopped`.
     """
     try:
         return asyncio.run(work)
@@ -138,13 +144,17 @@ def run(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Ask before something is lost, unless that was answered on the command line; a no ends the command."""
+    """Ask before something is deleted, unless `yes`; the answer no ends the command."""
     if not yes and not typer.confirm(question):
         raise typer.Exit
 
 
 def one_of(found: Sequence[T], wanted: str, what: str, command: str) -> T:
-    """Return the one that was found; where none or several were, say by which command they are listed."""
+    """Return the only match.
+
+    Raises:
+        InputError: there is none, or more than one; the remedy names the command that lists them.
+    """
     if len(found) == 1:
         return found[0]
     how = f"no {what} is" if not found else f"more than one {what} are"
@@ -152,18 +162,18 @@ def one_of(found: Sequence[T], wanted: str, what: str, command: str) -> T:
 
 
 def fill_it(library: str) -> str:
-    """Say which command puts something into an empty library."""
+    """Return the message about an empty library, with the command that fills it."""
     name = "" if library == "default" else f" --library {shlex.quote(library)}"
     return f"Library {library} holds nothing yet; fill it with: ragweave index FOLDER{name}"
 
 
 def library_name(given: str | None) -> str:
-    """Return the library to use."""
+    """Return the given library, or the one of the settings."""
     from ragweave.components.run_settings import run_settings
 
     return given or run_settings().library
 
 
 def print_json(value: Any) -> None:
-    """Print a value as indented JSON, other scripts as they are."""
+    """Print a value as indented JSON, with letters of every script unescaped."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False, default=str))

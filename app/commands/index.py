@@ -82,10 +82,7 @@ def index(
     if loader == "list":
         _list_loaders(as_json=as_json)
         return
-    paths = paths or []
-    # An unset shell variable gives an empty path, which must not mean the working folder.
-    if "" in paths:
-        raise InputError("a path is empty", "name a file or a folder; the one here is .")
+    paths = _checked(paths or [])
     if ray:
         _use_ray(ray)
     library = library_name(library)
@@ -99,6 +96,13 @@ def index(
     if shown and report.kept and sys.stdin.isatty():
         _offer_to_forget(report, loader, full=verbose)
     _exit_unless_read(paths, report, quiet=quiet)
+
+
+def _checked(paths: list[str]) -> list[str]:
+    # An unset shell variable gives an empty path, which must not mean the working folder.
+    if "" in paths:
+        raise InputError("a path is empty", "name a file or a folder; the one here is .")
+    return paths
 
 
 def _use_ray(address: str) -> None:

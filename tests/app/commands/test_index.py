@@ -104,10 +104,10 @@ def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
         assert ferry["id"] in shown and "Ferry" in shown and ferry["sha256"] in shown
 
     code, out, _ = main("sources", "remove", "notes/ferry.md", "--yes")
-    assert (code, out) == (0, "Forgot notes/ferry.md; the file is where it was.\n")
+    assert (code, out) == (0, "Forgot notes/ferry.md; the file itself is kept.\n")
     assert (indexed / "notes" / "ferry.md").exists()
     assert "ferry.md" not in main("sources")[1]
-    assert "; the files are where they were.\n" in main("sources", "remove", "notes", "--yes")[1]
+    assert "; the files themselves are kept.\n" in main("sources", "remove", "notes", "--yes")[1]
     assert "holds nothing yet" in main("sources")[1] and any((indexed / "notes").iterdir())
 
 
@@ -120,7 +120,7 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library", "set", "park", "--recency", "on", "--half-life", "30")[0] == 0
     told = "Library park: newer documents are preferred always; half-life 30 days.\n"
     assert main("library", "set", "park")[1] == told
-    told = "Deleted library park; the files it was made from are where they were.\n"
+    told = "Deleted library park; the files it was made from are kept.\n"
     assert main("library", "delete", "park", "--yes")[1] == told
     assert main("library")[1].startswith("There is no library yet")
 
@@ -142,14 +142,14 @@ def test_what_was_uploaded_is_named_before_it_is_deleted_with_its_source_or_its_
     asked = main("sources", "remove", str(kept))[1]
     assert f"delete what was uploaded: {short_path(str(kept))}?" in asked and kept.exists()
     out = main("sources", "remove", str(kept), "--yes")[1]
-    assert f"; deleted what was uploaded: {short_path(str(kept))}.\n" in out and "where it was" not in out
+    assert f"; deleted what was uploaded: {short_path(str(kept))}.\n" in out and "is kept" not in out
     assert not kept.exists() and (indexed / "notes" / "ferry.md").exists()
     _uploaded(home, indexed)
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     asked = main("library", "delete", "default")[1]
     assert "with everything in it, 1 uploaded file, and its conversations in the page (" in asked
     assert "conversations of `ragweave chat` stay" in asked and kept.exists()
-    told = "Deleted library default with 1 uploaded file; other files are where they were.\n"
+    told = "Deleted library default with 1 uploaded file; other files are kept.\n"
     assert main("library", "delete", "default", "--yes")[1] == told
     assert not kept.exists()
 

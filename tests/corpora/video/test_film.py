@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app.cli import app
-from ragweave.app.commands.picture import hand_out, hand_out_sheet
+from ragweave.app.commands.picture import write_contact_sheet, write_media
 from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.video import film as module
 from ragweave.corpora.video import guard
@@ -64,7 +64,7 @@ def test_a_clip_is_upright_has_its_sound_and_ends_with_the_recording(
     turned = wide.with_name("turned.mp4")
     ffmpeg("-display_rotation", "90", "-i", str(wide), "-c", "copy", str(turned))
     where = place(turned, 4.0, 30.0)
-    hand_out(Item("i", "clip", "s", "film", "", where), where, "l", tmp_path / "short.mp4", launch=False)
+    write_media(Item("i", "clip", "s", "film", "", where), where, "l", tmp_path / "short.mp4", launch=False)
     told, container = capsys.readouterr(), examine(str(tmp_path / "short.mp4"), "mov")
     assert "Wrote" in told.out and "It has 2.0 of 26.0 seconds" in told.err
     picture = container.picture()
@@ -82,9 +82,9 @@ def test_of_sound_alone_the_clip_is_sound_and_a_picture_of_it_is_refused(film: F
     assert container.sound() and container.picture() is None
     where = place(path, 2.0, 5.0)
     with pytest.raises(InputError, match=r"no picture of it.*--to x\.m4a"):
-        hand_out(Item("i", "clip", "s", "a", "", where), where, "l", tmp_path / "x.jpg", launch=False)
+        write_media(Item("i", "clip", "s", "a", "", where), where, "l", tmp_path / "x.jpg", launch=False)
     with pytest.raises(SourceError, match="has no picture"):
-        hand_out_sheet(where, tmp_path / "sheet.png")
+        write_contact_sheet(where, tmp_path / "sheet.png")
 
 
 def test_a_film_has_each_moment_under_its_card_and_says_what_it_lacks(film: Film, tmp_path: Path) -> None:
