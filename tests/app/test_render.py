@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
+from ragweave.app.flow import Flow
 from ragweave.app.places import clean, link, place
-from ragweave.app.render import Flow, duration, print_answer, usage_line
+from ragweave.app.render import duration, print_answer, usage_line
 from ragweave.components.answer import Answer, NodeUsage
 from ragweave.components.evidence import Citation, Sentence
 from ragweave.components.phrases import QUOTED
