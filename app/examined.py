@@ -1,4 +1,4 @@
-"""The exam of the model that checks, as `ragweave setup` holds it and `ragweave doctor` tells of it."""
+"""The exam of the checking model: `ragweave setup` holds it, `ragweave doctor` shows its result."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ragweave.models.errors import RagweaveError
 AREA = "check of answers"
 
 
-async def sit_aloud(say: Callable[[str], None]) -> None:
-    """Have the model that checks sit its exam if it never did, and say what came of it; a failure stops nothing."""
+async def hold_exam(say: Callable[[str], None]) -> None:
+    """Hold the exam of the checking model unless it took it before, and print the result or the error."""
     from ragweave.components import exam
     from ragweave.components.context import Context
     from ragweave.components.run_context import RunContext, TurnState
@@ -24,12 +24,14 @@ async def sit_aloud(say: Callable[[str], None]) -> None:
     except RagweaveError as error:
         say(f"The exam could not be held, and is held at the first answer: {error}")
         return
-    remedy = "" if result.passed else f" Answers are not checked: {exam.REMEDY}."
-    say(f"{result.words[:1].upper()}{result.words[1:]}.{remedy}")
+    sentence = f"{result.words[:1].upper()}{result.words[1:]}."
+    if not result.passed:
+        sentence += f" Answers are not checked: {exam.REMEDY}."
+    say(sentence)
 
 
 async def finding() -> Finding:
-    """Say whether the model that checks has sat its exam, and what it made of it; nothing is called."""
+    """Return the result of the checking model's exam, if it took it; call no model."""
     from ragweave.components import exam
     from ragweave.models.chat import chat
 
@@ -38,9 +40,8 @@ async def finding() -> Finding:
         return Finding(AREA, "off", "no chat model: quotes need no check", "`ragweave setup chat`")
     result = await exam.known(model)
     if result is None:
-        return Finding(
-            AREA, "ok", f"{model.name} at {model.host} sits an exam of forty sentences at its first answer"
-        )
-    return Finding(
-        AREA, "ok" if result.passed else "warn", result.words, "" if result.passed else exam.REMEDY
-    )
+        what = f"{model.name} at {model.host} sits an exam of forty sentences at its first answer"
+        return Finding(AREA, "ok", what)
+    if result.passed:
+        return Finding(AREA, "ok", result.words)
+    return Finding(AREA, "warn", result.words, exam.REMEDY)

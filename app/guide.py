@@ -1,4 +1,4 @@
-"""The dialogue of `ragweave setup`: what is offered for each part, what is chosen, what is written."""
+"""The dialogue of `ragweave setup`: offer models for each part, try the chosen one, write the settings."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import typer
 
 from ragweave.app import extras
 from ragweave.app.commands.common import EXIT_ERROR, complain, run
-from ragweave.app.examined import sit_aloud
+from ragweave.app.examined import hold_exam
 from ragweave.app.findings import part_of
 from ragweave.app.places import clean
-from ragweave.app.reencoded import reencode_aloud
+from ragweave.app.reencoded import reencode_with_bar
 from ragweave.app.render import duration, listed
 from ragweave.components.reencoding import apart, english
 from ragweave.models.errors import InputError, RagweaveError
@@ -26,63 +26,82 @@ from ragweave.models.offers import PROVIDERS, TABLE, ChatProvider, PartName
 from ragweave.models.user_settings import hidden, nearer, write
 
 _LISTED = 30
-"""Models of a server that are listed."""
-_GOES_ON = "The same command goes on where this one ended."
+"""The most models of a server that are listed."""
+_FROM_PROVIDERS = ("chat", "vision")
+"""Parts whose model may come from a provider, with a key."""
+_RESUMES = "The same command continues from there."
 
 
-def _attended() -> bool:
+def _is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
 def say(text: str) -> None:
-    """Print a line, whatever came with it from elsewhere."""
+    """Print a line without control characters; it may hold text from a server."""
     typer.echo(clean(text))
 
 
-def _told(part: PartName) -> str:
-    """Say what is set up of a part."""
+def _current(part: PartName) -> str:
+    """Return which model is set up for a part."""
     return f"{TABLE[part].title.capitalize()}: {run(part_of(part)).what}"
 
 
 def ask_each(parts: Sequence[PartName]) -> None:
-    """Go through the parts with the person who sits here; only list them where nobody does."""
-    problems, lacking = 0, list[str]()
+    """Offer models for each part; ask the user to choose if there is a terminal, else only list them."""
+    failed = False
+    missing: list[str] = []
     for part in parts:
-        say(f"\n{_told(part)}\n  A better one {TABLE[part].brings}.")
+        say(f"\n{_current(part)}\n  A better one {TABLE[part].brings}.")
         offered = run(choices(part))
-        provider = part in ("chat", "vision")
-        lacking += [choice.missing for choice in offered if choice.missing]
-        for n, choice in enumerate(offered, 1):
-            lacks = f"\n     first: {extras.line([choice.missing])}" if choice.missing else ""
-            say(f"  {n}. {choice.text}{lacks}")
-        if provider:
-            say(f"  {len(offered) + 1}. a model of a provider, with a key")
-        if not _attended():
+        _list_choices(part, offered)
+        for choice in offered:
+            if choice.missing:
+                missing.append(choice.missing)
+        if not _is_terminal():
             continue
-        words = "Number, r to go back to what ships, or Enter to leave it"
-        answer = typer.prompt(words, default="", show_default=False).strip().lower()
         try:
-            if answer == "r":
-                keep(part, dict.fromkeys(variables(part), ""), False)
-            elif provider and answer == str(len(offered) + 1):
-                keep(part, _of_provider(part), False)
-            elif answer and (chosen := _chosen(offered, answer)):
-                keep(part, _taken(chosen), False)
+            _ask(part, offered)
         except RagweaveError as error:
             complain(error)
-            problems += 1
-    if not _attended():
+            failed = True
+    if not _is_terminal():
         say("\nChoose in a terminal, or take what is recommended: ragweave setup --all --yes")
-        if lacking:
-            raise extras.lacking(lacking)
-    elif problems:
+        if missing:
+            raise extras.lacking(missing)
+    elif failed:
         raise typer.Exit(EXIT_ERROR)
     else:
-        say("\n`ragweave doctor` tells what is set up; `ragweave setup PART` changes it.")
+        say("\n`ragweave doctor` shows what is set up; `ragweave setup PART` changes it.")
+
+
+def _list_choices(part: PartName, offered: Sequence[Choice]) -> None:
+    """Print the numbered choices of a part, and what each needs to be installed first."""
+    for n, choice in enumerate(offered, 1):
+        first = f"\n     first: {extras.line([choice.missing])}" if choice.missing else ""
+        say(f"  {n}. {choice.text}{first}")
+    if part in _FROM_PROVIDERS:
+        say(f"  {len(offered) + 1}. a model of a provider, with a key")
+
+
+def _ask(part: PartName, offered: Sequence[Choice]) -> None:
+    """Ask which model a part gets, and set it up."""
+    words = "Number, r to go back to what ships, or Enter to leave it"
+    answer = typer.prompt(words, default="", show_default=False).strip().lower()
+    if not answer:
+        return
+    if answer == "r":
+        keep(part, dict.fromkeys(variables(part), ""), False)
+        return
+    if part in _FROM_PROVIDERS and answer == str(len(offered) + 1):
+        keep(part, _of_provider(part), False)
+        return
+    choice = _chosen(offered, answer)
+    if choice:
+        keep(part, _taken(choice), False)
 
 
 def _chosen(offered: Sequence[Choice], answer: str) -> Choice | None:
-    """Return what the number stands for; None where its download is not wanted."""
+    """Return the choice with a number, its packages installed; None if the user declines the download."""
     if not answer.isdigit() or not 1 <= int(answer) <= len(offered):
         raise InputError(f"there is no number {answer}", "run `ragweave setup` again for this part")
     choice = offered[int(answer) - 1]
@@ -94,17 +113,18 @@ def _chosen(offered: Sequence[Choice], answer: str) -> Choice | None:
 
 
 def _taken(choice: Choice) -> Values:
+    """Download and try a model; return its settings."""
     if not sys.stderr.isatty():
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
         disable_progress_bars()
-    return run(choice.take(say), stopped=_GOES_ON)
+    return run(choice.take(say), stopped=_RESUMES)
 
 
 def _of_provider(part: PartName) -> Values:
-    """Ask for provider, model and key, and try them."""
-    for n, listed_one in enumerate(PROVIDERS, 1):
-        say(f"     {n}. {listed_one.title}")
+    """Ask for provider, model and key, and try them with one call; return their settings."""
+    for n, known in enumerate(PROVIDERS, 1):
+        say(f"     {n}. {known.title}")
     say(f"     {len(PROVIDERS) + 1}. another address that speaks OpenAI's API")
     provider = _provider(str(typer.prompt("     Which", default="1")).strip())
     if provider is None:
@@ -121,9 +141,11 @@ def _of_provider(part: PartName) -> Values:
 
 
 def _provider(answer: str) -> ChatProvider | None:
-    """Return the provider of a number or a name; None stands for another address."""
-    if answer.isdecimal() and 1 <= int(answer) <= len(PROVIDERS) + 1:
-        return [*PROVIDERS, None][int(answer) - 1]
+    """Return the provider with a number or name; None for the choice of another address."""
+    if answer.isdecimal() and 1 <= int(answer) <= len(PROVIDERS):
+        return PROVIDERS[int(answer) - 1]
+    if answer.isdecimal() and int(answer) == len(PROVIDERS) + 1:
+        return None
     for known in PROVIDERS:
         if answer.casefold() in (known.title.casefold(), known.prefix):
             return known
@@ -134,29 +156,34 @@ def _provider(answer: str) -> ChatProvider | None:
 
 
 def _model_at(url: str, key: str) -> str:
-    """Ask which of the models that a server lists is meant; by its name where it lists none."""
+    """List the models of a server, ask for a number or a name, and return the name."""
     try:
         names = run(models_at(url, key)).names[:_LISTED]
     except NoListError:
         names = []
     for n, name in enumerate(names, 1):
         say(f"     {n}. {name}")
-    asked = (
-        "     Number, or a model as the server calls it" if names else "     Model, as the server calls it"
-    )
-    answer = str(typer.prompt(asked)).strip()
-    listed = answer.isdecimal() and answer not in names and 1 <= int(answer) <= len(names)
-    return names[int(answer) - 1] if listed else answer
+    words = "Number, or a model as the server calls it" if names else "Model, as the server calls it"
+    answer = str(typer.prompt(f"     {words}")).strip()
+    # A server may call a model by a number; its name counts before its position in the list.
+    if answer.isdecimal() and answer not in names and 1 <= int(answer) <= len(names):
+        return names[int(answer) - 1]
+    return answer
 
 
 def _install(wanted: Sequence[str], yes: bool) -> None:
-    """Install extras after a yes, where pip can be run; else say what to type."""
-    wanted = [*dict.fromkeys(wanted)]
-    if not (
-        extras.can_install() and (yes or typer.confirm(f"Install its packages now ({extras.line(wanted)})?"))
-    ):
+    """Install extras after a yes.
+
+    Raises:
+        InputError: pip cannot be run here, or the user declines; the remedy is the line to type.
+    """
+    wanted = list(dict.fromkeys(wanted))
+    line = extras.line(wanted)
+    if not extras.can_install():
         raise extras.lacking(wanted)
-    say(f"Installing the packages: {extras.line(wanted)} ...")
+    if not (yes or typer.confirm(f"Install its packages now ({line})?")):
+        raise extras.lacking(wanted)
+    say(f"Installing the packages: {line} ...")
     extras.install(wanted)
 
 
@@ -165,42 +192,56 @@ def _secret(prompt: str) -> str:
 
 
 def keep(part: PartName, values: Values, yes: bool) -> None:
-    """Write what was chosen after a yes; an encoder once the libraries have its vectors."""
+    """Write the settings of a part after a yes; encode the libraries first if the encoder changes."""
     name = TABLE[part].variable
-    if part == "encoder" and (waiting := run(apart(values))):
-        for library, count, seconds in waiting:
-            say(
-                f"Library {library}: its {count:,} items are to be encoded again, in about"
-                f" {duration(seconds)}."
-            )
-        if not (yes or typer.confirm("Now? The encoder is not used before", default=True)):
-            return
-        for library, *_ in waiting:
-            run(reencode_aloud(library, values), stopped=_GOES_ON)
-    shown = [f"{n}={hidden(n, v)}" for n, v in values.items() if v]
-    what = listed(shown) or f"{name} unset"
+    if part == "encoder" and not _reencode(values, yes):
+        return
+    assignments: list[str] = []
+    for variable, value in values.items():
+        if value:
+            assignments.append(f"{variable}={hidden(variable, value)}")
+    what = listed(assignments) or f"{name} unset"
     if not (yes or typer.confirm(f"Write to your settings: {what}?", default=True)):
         return
     say(f"Written to {write(values)}: {what}.")
-    if before := nearer(values):
-        say(f"Note: {before}, and counts before it.")
+    overridden = nearer(values)
+    if overridden:
+        say(f"Note: {overridden}, and counts before it.")
     if values[name] and TABLE[part].after:
         say(TABLE[part].after)
     if part == "chat" and values[name]:
-        run(sit_aloud(say))
+        run(hold_exam(say))
+
+
+def _reencode(values: Values, yes: bool) -> bool:
+    """Give the libraries vectors of the new encoder after a yes; return false after a no."""
+    waiting = run(apart(values))
+    if not waiting:
+        return True
+    for library, count, seconds in waiting:
+        time = duration(seconds)
+        say(f"Library {library}: its {count:,} items are to be encoded again, in about {time}.")
+    if not (yes or typer.confirm("Now? The encoder is not used before", default=True)):
+        return False
+    for library, *_ in waiting:
+        run(reencode_with_bar(library, values), stopped=_RESUMES)
+    return True
 
 
 def take_all(parts: Sequence[PartName], yes: bool) -> None:
-    """Take the first that can be had for each part that has nothing of its own; go on where one fails."""
-    wanted = [part for part in parts if not _is_set(part)]
+    """Set up the recommended model of each part that has none; a failure does not stop the others."""
+    unset: list[PartName] = []
     for part in parts:
-        if part not in wanted:
-            say(_told(part))
-    plan, problems = _planned(wanted, yes)
+        if _is_set(part):
+            say(_current(part))
+        else:
+            unset.append(part)
+    plan, problems = _plan(unset, yes)
+    megabytes = 0
     for part, choice in plan:
         say(f"{TABLE[part].title.capitalize()}: {choice.text}")
-    total = sum(choice.megabytes for _, choice in plan)
-    if plan and (yes or typer.confirm(f"Set up {len(plan)} of them, with {total:,} MB to download?")):
+        megabytes += choice.megabytes
+    if plan and (yes or typer.confirm(f"Set up {len(plan)} of them, with {megabytes:,} MB to download?")):
         for part, choice in plan:
             try:
                 keep(part, _taken(choice), True)
@@ -212,34 +253,52 @@ def take_all(parts: Sequence[PartName], yes: bool) -> None:
         raise typer.Exit(EXIT_ERROR)
 
 
-def _planned(
-    wanted: Sequence[PartName], yes: bool
-) -> tuple[list[tuple[PartName, Choice]], list[RagweaveError]]:
-    """Return what is taken for each part, its packages installed after a yes, and what keeps the others from it."""
-    problems = list[RagweaveError]()
-    first = {part: _recommended(part) for part in wanted}
-    missing = [choice.missing for choice in first.values() if choice is not None and choice.missing]
+def _plan(parts: Sequence[PartName], yes: bool) -> tuple[list[tuple[PartName, Choice]], list[RagweaveError]]:
+    """Return the recommended choice of each part, and the errors of parts that have none.
+
+    Packages that the choices need are installed first, after a yes.
+    """
+    problems: list[RagweaveError] = []
+    recommended = {part: _recommended(part) for part in parts}
+    missing: list[str] = []
+    for choice in recommended.values():
+        if choice is not None and choice.missing:
+            missing.append(choice.missing)
     if missing:
         try:
             _install(missing, yes)
-            first = {part: _recommended(part) for part in wanted}
+            recommended = {part: _recommended(part) for part in parts}
         except RagweaveError as error:
             problems.append(error)
-    for part, choice in first.items():
+    plan: list[tuple[PartName, Choice]] = []
+    for part, choice in recommended.items():
         if choice is None:
-            told = f"the {TABLE[part].title} comes from Ollama, which does not answer here"
-            problems.append(InputError(told, f"start Ollama, then: ragweave setup {part} --all"))
-    return [(part, c) for part, c in first.items() if c is not None and not c.missing], problems
+            what = f"the {TABLE[part].title} comes from Ollama, which does not answer here"
+            problems.append(InputError(what, f"start Ollama, then: ragweave setup {part} --all"))
+        elif not choice.missing:
+            plan.append((part, choice))
+    return plan, problems
 
 
 def _recommended(part: PartName) -> Choice | None:
-    """Return what is recommended for a part: what needs no further package first; None where nothing can be had."""
-    reads = part not in ("encoder", "reranker") or english()
-    offered = [choice for choice in run(choices(part)) if reads or not choice.language]
-    return next((c for c in offered if not c.missing), offered[0] if offered else None)
+    """Return the recommended choice of a part, or None if there is none.
+
+    A choice that needs no further package comes first. Encoders and rerankers of one language count only if
+    the libraries are in English.
+    """
+    any_language = part not in ("encoder", "reranker") or english()
+    first: Choice | None = None
+    for choice in run(choices(part)):
+        if not any_language and choice.language:
+            continue
+        if not choice.missing:
+            return choice
+        first = first or choice
+    return first
 
 
 def _is_set(part: PartName) -> bool:
+    """Return whether the setting of a part differs from its default."""
     from ragweave.models.settings import ModelSettings, model_settings
 
     default: Any = ModelSettings.model_fields[TABLE[part].setting].default

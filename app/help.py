@@ -1,7 +1,8 @@
-"""Help as a person reads it: commands in groups, each summary whole, and an example for each command."""
+"""The help of the commands: in groups, with whole summaries and with examples."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Serve": ("serve", "mcp", "keys"),
     "Look after libraries": ("library", "sources", "doctor", "graph"),
 }
-"""Commands of a user by group, in the order of the help; any other is for a checkout."""
+"""Commands by group, in the order of the help; every other command needs a checkout."""
 CHECKOUT = "In a checkout only: measure and train"
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
@@ -62,22 +63,33 @@ class Grouped(TyperGroup):
     """A group whose help lists its commands under headings; no summary is cut off."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands by their groups; those of a command's own under one heading."""
-        told = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        named = {name: group for group, names in GROUPS.items() for name in names}
-        if ctx.parent is not None:
-            named = dict.fromkeys((name for name, _ in told), "Commands")
-        for group in dict.fromkeys((*GROUPS, CHECKOUT, *named.values())):
-            rows = [(name, _summary(c)) for name, c in told if c and named.get(name, CHECKOUT) == group]
-            if rows:
-                with formatter.section(group):
-                    formatter.write_dl(rows)
+        """Write the commands under the headings of their groups; subcommands have one heading."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command:
+                group = _group(name) if ctx.parent is None else "Commands"
+                groups.setdefault(group, []).append((name, _summary(command)))
+        for group, rows in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(rows)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands in the order of their groups."""
-        order = [name for names in GROUPS.values() for name in names if ctx.parent is None]
         names = list(super().list_commands(ctx))
-        return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+        if ctx.parent is not None:
+            return names
+        grouped = list(itertools.chain(*GROUPS.values()))
+        ordered = [name for name in grouped if name in names]
+        return ordered + [name for name in names if name not in grouped]
+
+
+def _group(name: str) -> str:
+    """Return the heading of a top-level command."""
+    for group, names in GROUPS.items():
+        if name in names:
+            return group
+    return CHECKOUT
 
 
 def _summary(command: Any) -> str:
@@ -85,7 +97,7 @@ def _summary(command: Any) -> str:
 
 
 def add_examples(app: typer.Typer, words: str = "") -> None:
-    """Put the examples of each command below its help."""
+    """Add the examples of each command to the end of its help."""
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "")
         command.epilog = _shown(f"{words} {name}".strip())
@@ -96,6 +108,11 @@ def add_examples(app: typer.Typer, words: str = "") -> None:
 
 
 def _shown(name: str) -> str | None:
-    lines = EXAMPLES.get(name)
-    # The mark keeps a paragraph from being wrapped.
-    return "\b\nExamples:\n" + "\n".join(f"  ragweave {line}" for line in lines) if lines else None
+    """Return the examples of a command for its help, or None."""
+    if name not in EXAMPLES:
+        return None
+    # The backspace character keeps click from wrapping the paragraph.
+    lines = ["\b", "Examples:"]
+    for example in EXAMPLES[name]:
+        lines.append(f"  ragweave {example}")
+    return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Encoding a library again, with a bar that shows how far it is."""
+"""Encode a library again, with a progress bar."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ragweave.corpora.ingest.events import Event
 
 
-async def reencode_aloud(library: str, values: Mapping[str, str]) -> None:
-    """Give a library the vectors of the encoder that variables name; the old ones serve until that is done."""
+async def reencode_with_bar(library: str, values: Mapping[str, str]) -> None:
+    """Encode a library again with the encoder of the given settings; the old vectors serve until then."""
     from rich.progress import Progress
 
     from ragweave.components.reencoding import reencode
@@ -21,8 +21,8 @@ async def reencode_aloud(library: str, values: Mapping[str, str]) -> None:
     with Progress(console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(f"Encoding {clean(library)} again", total=None)
 
-        def told(event: Event) -> None:
+        def show(event: Event) -> None:
             if event.kind == "reembedded":
                 bar.update(task, completed=event.done, total=event.total)
 
-        await reencode(library, values, told)
+        await reencode(library, values, show)

@@ -11,7 +11,7 @@ import typer
 from ragweave.app import api
 from ragweave.app.commands import common
 from ragweave.app.commands import options as given
-from ragweave.app.console_stream import answer_aloud
+from ragweave.app.console_stream import print_run
 from ragweave.app.render import counted
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def ask(
         from langgraph.checkpoint.memory import InMemorySaver
 
         options |= {"checkpointer": InMemorySaver(), "thread": "run"}
-    answer = answer_aloud(
+    answer = print_run(
         lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json
     )
     if as_json:

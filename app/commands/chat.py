@@ -15,7 +15,7 @@ from rich.console import Console
 from ragweave.app import api
 from ragweave.app.commands import options as given
 from ragweave.app.commands.common import LibraryOption, Stopped, complain, console, print_json
-from ragweave.app.console_stream import answer_aloud
+from ragweave.app.console_stream import print_run
 from ragweave.app.places import clean
 from ragweave.app.render import counted
 from ragweave.corpora.store.folders import of_the_disk
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 _HELP = """/new        begin another conversation
 /threads    list the conversations on disk
-/go ID      go on with one of them
-/trace      tell the steps, or stop telling them
+/go ID      continue one of them
+/trace      print the steps, or stop printing them
 /quit       leave (so does Ctrl-D)"""
 
 
 def chat(
     library: LibraryOption = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", metavar="ID", help="Conversation to go on with.")
+        str | None, typer.Option("--thread", metavar="ID", help="Conversation to continue.")
     ] = None,
-    last: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the last conversation.")] = False,
+    last: Annotated[bool, typer.Option("--continue", "-c", help="Continue the last conversation.")] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the conversations on disk.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON for programs.")] = False,
     mode: given.ModeOption = None,
@@ -52,9 +52,9 @@ def chat(
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
 ) -> None:
-    """Ask in turn; a follow-up is understood.
+    """Ask one question after another; follow-up questions are understood.
 
-    Conversations are kept on disk and can be gone on with.
+    Conversations are kept on disk and can be continued.
     """
     from ragweave.app import threads
 
@@ -63,19 +63,32 @@ def chat(
     with threads.conversations() as (runner, saver):
         kept = runner.run(threads.list_threads(saver, 1_000)) if list_ or thread or last else []
         if list_:
-            if as_json:
-                print_json([asdict(t) for t in kept])
-            else:
-                _print_threads(console(), kept[:20])
+            _list_threads(kept, as_json=as_json)
             return
-        known = threads.find_thread(kept, thread) if thread else kept[0].id if last and kept else ""
+        known = _known_thread(kept, thread, last=last)
         options = {"context": context, "graph": given.graph_of(graph, context), "checkpointer": saver}
         Conversation(runner, saver, options, known or threads.new_thread(), trace, 1 if known else 0).talk()
 
 
+def _known_thread(kept: list[SavedThread], thread: str | None, *, last: bool) -> str:
+    """Return the id of the conversation to continue, or an empty string for a new one."""
+    from ragweave.app import threads
+
+    if thread:
+        return threads.find_thread(kept, thread)
+    return kept[0].id if last and kept else ""
+
+
+def _list_threads(kept: list[SavedThread], *, as_json: bool) -> None:
+    if as_json:
+        print_json([asdict(thread) for thread in kept])
+    else:
+        _print_threads(console(), kept[:20])
+
+
 @dataclass
 class Conversation:
-    """The loop of questions and answers on one event loop, so that the library stays open."""
+    """A loop of questions and answers; it keeps one event loop, so that the library stays open."""
 
     runner: asyncio.Runner
     saver: Saver
@@ -89,24 +102,28 @@ class Conversation:
     def talk(self) -> None:
         """Read questions until the reader leaves."""
         with contextlib.suppress(ImportError):
-            import readline  # noqa: F401 - gives `input` arrow keys and a history, where the platform has them
+            # Importing it gives `input` arrow keys and a history; some platforms lack it.
+            import readline  # noqa: F401
 
         self.out.print(
             f"Library {self.options['context'].library}. Ask, or type /help. Leave with Ctrl-D.", style="dim"
         )
-        while (line := self._read()) not in (None, "/quit", "/exit"):
+        line = self._read()
+        while line not in (None, "/quit", "/exit"):
             if line:
                 self._turn(line)
+            line = self._read()
         if self.turns:
             self.out.print(
-                f"Kept. Go on with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True
+                f"Kept. Continue with: ragweave chat --thread {self.thread}", style="dim", soft_wrap=True
             )
 
     def _read(self) -> str | None:
+        """Return the next line of the reader, or None at the end of the input."""
         try:
             line = input("\n> ").strip()
             if not sys.stdin.isatty():
-                # Nobody typed it where it can be seen.
+                # A terminal shows what is typed; a line from a pipe has to be printed.
                 self.out.print(clean(line), soft_wrap=True)
             return line
         except (EOFError, KeyboardInterrupt):
@@ -119,7 +136,7 @@ class Conversation:
                 self._command(line)
                 return
             self.out.print()
-            answer_aloud(
+            print_run(
                 lambda resume: api.astream(line, resume=resume, thread=self.thread, **self.options),
                 trace=self.trace,
                 runner=self.runner.run,
@@ -132,7 +149,8 @@ class Conversation:
         except RagweaveError as error:
             complain(error)
         except Exception as error:
-            if not (refused := of_the_disk(error)):
+            refused = of_the_disk(error)
+            if not refused:
                 raise
             complain(refused)
 
@@ -148,12 +166,11 @@ class Conversation:
         elif word == "/go" and rest.strip():
             found = self.runner.run(threads.list_threads(self.saver, 1_000))
             self.thread, self.turns = threads.find_thread(found, rest.strip()), 1
-            self.out.print(f"Going on with {self.thread}.", style="dim")
+            self.out.print(f"Continuing {self.thread}.", style="dim")
         elif word == "/trace":
             self.trace = "" if self.trace else "short"
-            self.out.print(
-                "Telling the steps." if self.trace else "No longer telling the steps.", style="dim"
-            )
+            words = "Printing the steps." if self.trace else "No longer printing the steps."
+            self.out.print(words, style="dim")
         else:
             self.out.print(_HELP)
 
@@ -161,6 +178,7 @@ class Conversation:
 def _print_threads(out: Console, found: list[SavedThread]) -> None:
     if not found:
         out.print("There is no conversation yet.")
-    for t in found:
-        when = datetime.fromisoformat(t.last).astimezone().strftime("%Y-%m-%d %H:%M")
-        out.print(f"{t.id}  {when}  {counted(t.turns, 'turn'):<8}  {clean(t.opening)}", soft_wrap=True)
+    for thread in found:
+        when = datetime.fromisoformat(thread.last).astimezone().strftime("%Y-%m-%d %H:%M")
+        turns = counted(thread.turns, "turn")
+        out.print(f"{thread.id}  {when}  {turns:<8}  {clean(thread.opening)}", soft_wrap=True)

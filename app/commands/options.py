@@ -1,4 +1,4 @@
-"""What sets and narrows a run: options that `ask`, `search` and `chat` share, and the context they make."""
+"""Options that `ask`, `search` and `chat` share, and the context that they set up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ModeOption = Annotated[
     typer.Option(
         "--mode",
         metavar="auto|extractive|llm",
-        help="extractive: quote passages; llm: a chat model; default: llm where one is set.",
+        help="extractive: quote passages; llm: a chat model; default: llm if one is set.",
     ),
 ]
 WebOption = Annotated[
@@ -29,15 +29,15 @@ WebOption = Annotated[
 TraceOption = Annotated[
     str,
     typer.Option(
-        "--trace", metavar="[full]", help="Tell the steps that mattered (-t for short), or every one."
+        "--trace", metavar="[full]", help="Print the steps that mattered (-t for short), or every one."
     ),
 ]
-"""A word or none, which the parser cannot tell from a question: see `with_trace`."""
+"""Its word is optional, which the parser does not support: see `with_trace`."""
 GraphOption = Annotated[
     str | None, typer.Option("--graph", "-g", metavar="NAME", help="Graph; see `ragweave graph`.")
 ]
 LENGTHS = {"short": 1, "paragraph": 6, "report": 30}
-"""Sentences of an answer, by its length in words."""
+"""The most sentences of an answer, by the name of its length."""
 Length = Annotated[
     str | None,
     typer.Option(
@@ -92,7 +92,7 @@ MaxSeconds = Annotated[float | None, typer.Option("--max-seconds", help="Seconds
 def limits(
     strict: bool | None, max_calls: int | None, max_cost: float | None, max_seconds: float | None
 ) -> dict[str, Any]:
-    """Return the context's fields for the options that bound a run; None where one is not given."""
+    """Return the context's fields for the options that limit a run; None if not given."""
     return {
         "check_by": "strict" if strict else None,
         "max_model_calls": max_calls,
@@ -102,22 +102,29 @@ def limits(
 
 
 def with_trace(words: list[str]) -> list[str]:
-    """Give `--trace` the word that it stands for, where it has none of its own."""
+    """Replace `--trace` and `-t` by `--trace=short`, and `--trace full` by `--trace=full`."""
     out: list[str] = []
     for word in words:
-        if word == "full" and out and out[-1] == "--trace=short":
+        if word in ("--trace", "-t"):
+            out.append("--trace=short")
+        elif word == "full" and out and out[-1] == "--trace=short":
             out[-1] = "--trace=full"
         else:
-            out.append("--trace=short" if word in ("--trace", "-t") else word)
+            out.append(word)
     return out
 
 
 def read_question(question: str) -> str:
-    """Return the question, read from standard input for `-`."""
+    """Return the question; for `-`, read it from standard input.
+
+    Raises:
+        InputError: it is empty, or is not UTF-8 text.
+    """
     if question == "-":
         try:
             question = sys.stdin.read()
-            question.encode()  # in a shell without a locale, bytes that are no text come through
+            # Without a locale, Python reads invalid bytes as surrogates, which only `encode` rejects.
+            question.encode()
         except UnicodeError:
             raise InputError("the question on standard input is not UTF-8 text", "send plain text") from None
     if not question.strip():
@@ -126,31 +133,44 @@ def read_question(question: str) -> str:
 
 
 def scope(source: list[str] | None, folder: str | None, from_: str | None, to: str | None) -> dict[str, Any]:
-    """Return the context's fields for the options that narrow a question; None where one is not given."""
-    times = {"from_time": from_ and at_seconds(from_), "to_time": to and at_seconds(to)}
-    return {"sources": source or None, "collection": folder, **times}
+    """Return the context's fields for the options that narrow a search; None if not given."""
+    return {
+        "sources": source or None,
+        "collection": folder,
+        "from_time": from_ and at_seconds(from_),
+        "to_time": to and at_seconds(to),
+    }
 
 
 def at_seconds(time: str) -> float:
-    """Read a time as a player shows it, 1:02:03 or 12:30, or a number of seconds."""
+    """Return the seconds of a time such as 1:02:03, 12:30 or 90.
+
+    Raises:
+        InputError: it is not a time.
+    """
     try:
         parts = [float(part) for part in time.split(":")]
     except ValueError:
         parts = []
-    if not 1 <= len(parts) <= 3 or any(part < 0 for part in parts):
+    if not 1 <= len(parts) <= 3 or min(parts) < 0:
         raise InputError(f"“{time}” is not a time", "write 12:30, 1:02:03 or a number of seconds")
-    return float(sum(part * 60.0**n for n, part in enumerate(reversed(parts))))
+    seconds = 0.0
+    for part in parts:
+        seconds = 60 * seconds + part
+    return seconds
 
 
 def sentences_of(length: str | None) -> int | None:
-    """Return how many sentences an answer of this length may have."""
-    if length is not None and length not in LENGTHS:
+    """Return how many sentences an answer of this length may have; None for the default."""
+    if length is None:
+        return None
+    if length not in LENGTHS:
         raise InputError(f"there is no length “{length}”", f"use one of: {', '.join(LENGTHS)}")
-    return None if length is None else LENGTHS[length]
+    return LENGTHS[length]
 
 
 def graph_of(named: str | None, context: Context) -> str:
-    """Return the graph to run: the one that is named, that of the preset, or the one of the settings."""
+    """Return the graph to run: the named one, else that of the preset, else that of the settings."""
     from ragweave.components import method
     from ragweave.components.run_settings import run_settings
 
@@ -158,7 +178,7 @@ def graph_of(named: str | None, context: Context) -> str:
 
 
 def build_context(library: str | None, settings: list[str] | None = None, **options: Any) -> Context:
-    """Build the run's context from options; one that was not given keeps its default."""
+    """Build the run's context from options; an option that is not given keeps its default."""
     from ragweave.components.run_settings import run_settings, with_settings
 
     values = run_settings().defaults

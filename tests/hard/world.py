@@ -134,7 +134,7 @@ class World(Commands):
         said = self._command(
             step, ["chat", "-l", name, *going], name, text="When was the beacon lit?\nAnd who lit it?\n"
         )
-        if said is not None and "Go on with: ragweave chat --thread " in said and "error:" not in said:
+        if said is not None and "Continue with: ragweave chat --thread " in said and "error:" not in said:
             kept = said.rpartition("--thread ")[2].split()[0]
             self.turns[kept] = self.turns.get(kept, 0) + 2
 

@@ -44,7 +44,7 @@ def written() -> dict[str, str | None]:
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(guide, "_attended", lambda: True)
+    monkeypatch.setattr(guide, "_is_terminal", lambda: True)
     monkeypatch.setattr(offered, "SERVERS", {"Ollama": 9, "llama.cpp": 9})
 
 
@@ -290,7 +290,7 @@ def test_all_with_yes_takes_the_recommended_of_each_and_goes_on_where_one_fails(
 def test_where_nobody_sits_it_lists_and_changes_nothing(
     main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guide, "_attended", lambda: False)
+    monkeypatch.setattr(guide, "_is_terminal", lambda: False)
     code, out, _ = main("setup")
     assert code == 0 and "ragweave setup --all --yes" in out and "Chat model: none" in out
     assert main("setup", "--yes")[0] == main("setup", "ears")[0] == main("setup", "--remove")[0] == 2
