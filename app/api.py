@@ -1,4 +1,4 @@
-"""The public API: index, ask and search from Python, in scripts and in notebooks."""
+"""The public Python API: index, ask and search, in scripts and in notebooks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from ragweave.nodes.state import State
 
 __all__ = [
-    "GRAPHS", "aask", "aindex", "asearch", "ask", "astate", "astream", "build_agent", "index", "run_sync", "search",
+    "GRAPHS", "aask", "aindex", "asearch", "ask", "astate", "astream", "build_agent", "index", "run_sync",
+    "search",
 ]  # fmt: skip
 
 P = ParamSpec("P")
@@ -65,15 +66,15 @@ async def aask(
         library: name of the library; default: that of the context.
         context: the run's knobs, also as a dict; the defaults answer without any key.
         thread: id of a thread kept by the checkpointer.
-        messages: earlier turns, where no checkpointer keeps them.
+        messages: earlier turns, if no checkpointer keeps them.
         graph: name of one of `GRAPHS`.
         checkpointer: a LangGraph saver.
-        resume: whether the web may be searched, where the thread waits for that; it goes on with its own
-            question.
-        on_event: called with each typed event while the run goes on.
+        resume: whether the web may be searched, if the thread waits for consent; the run continues with the
+            question of the thread.
+        on_event: called with each typed event of the run.
 
     Raises:
-        InputError: if the question cannot be used, or the run waits for consent to search the web.
+        InputError: the question cannot be used, or the run waits for consent to search the web.
     """
     from langchain_core.messages import HumanMessage
 
@@ -91,7 +92,8 @@ async def aask(
     }
     state = await astate(turns, on_event=on_event, resume=resume, **options)
     answer = state["answer"]
-    if answer is None:  # every path ends in `check`, but for an interrupt
+    # Every path ends with an answer, unless the run is interrupted for consent.
+    if answer is None:
         raise InputError(
             "this run waits for consent to search the web",
             "ask again with the same thread, one that you name, and resume=True or resume=False; "
@@ -101,7 +103,7 @@ async def aask(
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, in a thread of its own where this thread already runs a loop."""
+    """Run a coroutine to its end, in a new thread if this thread already runs an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

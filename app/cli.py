@@ -1,4 +1,4 @@
-"""The command line. Commands import what they need when they run, so that `ragweave --help` stays quick."""
+"""The command line. Commands import what they need when they run, so that `ragweave --help` is fast."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ app = typer.Typer(
     ),
     invoke_without_command=True,
     pretty_exceptions_enable=False,
-    # Plain help: it can be piped and searched, and the rich one takes half as long again.
+    # Plain help can be piped and searched, and loads faster than the rich one.
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -71,7 +71,8 @@ app.add_typer(library.library, name="library")
 app.add_typer(keys.keys, name="keys")
 
 
-if find_spec("ragweave.evals") is not None:  # `eval`, `train` and `synthesize` run from a checkout
+# Only a checkout has the commands that measure and train.
+if find_spec("ragweave.evals") is not None:
     import_module("ragweave.evals.commands.eval").add_to(app)
 add_examples(app)
 
@@ -79,20 +80,10 @@ _WRONG_USE: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; an error becomes one line on stderr."""
-    # A process of one question makes objects and keeps them: looking for garbage at every 700th costs a tenth
-    # of it.
-    gc.set_threshold(20_000, 20, 100)
-    # The products of a question are small: threads of BLAS wait for each other longer than they work.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Conversations are read back as the types of the state alone, before anything imports the reader.
-    os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
-    if argv is None:  # this process is the command: what it writes into a home is its user's alone
-        os.umask(0o077)
-        if untraced := stop_unless_answered():
-            typer.echo(untraced, err=True)
-        if unknown := unknown_settings():
-            typer.echo(unknown, err=True)
+    """Run one command and return its exit code; print an error as one line on stderr."""
+    _set_process_options()
+    if argv is None:
+        _set_own_process()
     try:
         code = app(args=with_trace(sys.argv[1:] if argv is None else list(argv)), standalone_mode=False)
         return code if isinstance(code, int) else 0
@@ -101,37 +92,61 @@ def main(argv: Sequence[str] | None = None) -> int:
     except typer.Abort:
         typer.echo("Stopped.", err=True)
         return common.EXIT_STOPPED
-    except _WRONG_USE as error:
-        common.complain(_wrong_use(error))
-        return common.EXIT_ERROR
     except common.Stopped as stop:
         typer.echo(f"Stopped. {stop}".strip(), err=True)
         return common.EXIT_STOPPED
-    except RagweaveError as error:
+    except Exception as error:
+        return _report(error)
+
+
+def _set_process_options() -> None:
+    """Set options of this process that suit a short command; they must be set before heavy imports."""
+    # A short command creates objects and keeps them, so frequent garbage collection only costs time.
+    gc.set_threshold(20_000, 20, 100)
+    # The matrices of one question are small: threads of BLAS would mostly wait for each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # The reader of conversations takes this setting at import; it then loads only the types of the state.
+    os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+
+def _set_own_process() -> None:
+    """Prepare a process that runs nothing but this command, and print warnings about its environment."""
+    # Files in the home are for its user alone.
+    os.umask(0o077)
+    for warning in (stop_unless_answered(), unknown_settings()):
+        if warning:
+            typer.echo(warning, err=True)
+
+
+def _report(error: Exception) -> int:
+    """Print an error as one line on stderr, and return the exit code."""
+    if isinstance(error, _WRONG_USE):
+        common.complain(_wrong_use(error))
+        return common.EXIT_ERROR
+    if isinstance(error, RagweaveError):
         common.complain(error)
         if common.debugging():
-            common.logger.exception("stopped by a named error")
+            common.logger.error("stopped by a named error", exc_info=error)
         return common.EXIT_ERROR
-    except Exception as error:
-        if refused := of_the_disk(error):
-            common.complain(refused)
-            common.logger.warning("the disk refused", exc_info=error)
-            return common.EXIT_ERROR
-        common.complain(common.unexpected(error))
-        return common.EXIT_UNEXPECTED
+    refused = of_the_disk(error)
+    if refused:
+        common.complain(refused)
+        common.logger.warning("the disk refused", exc_info=error)
+        return common.EXIT_ERROR
+    common.complain(common.unexpected(error))
+    return common.EXIT_UNEXPECTED
 
 
 def _wrong_use(error: Any) -> str:
-    """Say in a sentence what is wrong with a command line, and where its use is told."""
-    what = (
-        "a command is missing" if type(error).__name__ == "NoArgsIsHelpError" else str(error.format_message())
-    )
+    """Return in one sentence what is wrong with a command line, and which command shows its usage."""
+    what = str(error.format_message())
+    if type(error).__name__ == "NoArgsIsHelpError":
+        what = "a command is missing"
     what = what[:1].lower() + what[1:].rstrip(".")
-    return (
-        f"{what}{'' if what[-1] == '?' else ';'} see `{error.ctx.command_path} --help`."
-        if error.ctx
-        else f"{what}."
-    )
+    if not error.ctx:
+        return f"{what}."
+    separator = "" if what[-1] == "?" else ";"
+    return f"{what}{separator} see `{error.ctx.command_path} --help`."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Optional packages that setup needs: the one line that installs them, and running it after a yes."""
+"""Optional packages that setup needs: the pip command that installs them, and running it."""
 
 from __future__ import annotations
 
@@ -15,62 +15,65 @@ from ragweave.models.errors import InputError
 from ragweave.models.settings import model_settings
 
 _LAST = 200
-"""Characters of pip's last line that are shown."""
+"""Characters of pip's last line that an error shows."""
 
 
 def line(extras: Iterable[str]) -> str:
-    """Return what to type so that these extras are installed."""
+    """Return the command that installs these extras."""
     return f"pip install 'ragweave[{','.join(dict.fromkeys(extras))}]'"
 
 
 def lacking(extras: Iterable[str]) -> InputError:
-    """Return the error of a command that needs extras which are not installed."""
+    """Return the error of a command whose extras are not installed."""
     return InputError("packages are missing", f"install them with: {line(extras)}")
 
 
 def can_install() -> bool:
-    """Say whether pip can be run here: it is there, in an environment of its own, and nothing forbids the network."""
-    own = sys.prefix != sys.base_prefix
-    return own and find_spec("pip") is not None and not model_settings().offline
+    """Return whether pip can be run: in a virtual environment that has it, with the network allowed."""
+    is_virtual = sys.prefix != sys.base_prefix
+    return is_virtual and find_spec("pip") is not None and not model_settings().offline
 
 
 def install(extras: Sequence[str]) -> None:
-    """Install what extras need with pip, at the versions of `constraints.txt` where the checkout is at hand.
+    """Install extras with pip; in a checkout, at the versions of `constraints.txt`.
 
     Raises:
-        InputError: pip failed; names the line to type.
+        InputError: pip failed; the remedy is the command to type.
     """
-    needs = sorted({need for extra in extras for need in requirements(extra)})
+    needs: set[str] = set()
+    for extra in extras:
+        needs |= requirements(extra)
     pinned = Path(__file__).resolve().parent.parent / "constraints.txt"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    command += ["-c", str(pinned)] if pinned.is_file() else []
-    done = subprocess.run([*command, *needs], capture_output=True, text=True, errors="replace", check=False)
+    if pinned.is_file():
+        command += ["-c", str(pinned)]
+    command += sorted(needs)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     importlib.invalidate_caches()
     if done.returncode or not needs:
-        last = next(
-            (words for words in reversed(done.stderr.splitlines()) if words.strip()), "it knows no such extra"
+        lines = done.stderr.strip().splitlines() or ["it knows no such extra"]
+        reason = " ".join(lines[-1].split()).removeprefix("ERROR: ").rstrip(".")[:_LAST]
+        raise InputError(
+            f"pip could not install the packages ({reason})", f"install them with: {line(extras)}"
         )
-        told = " ".join(last.split()).removeprefix("ERROR: ").rstrip(".")[:_LAST]
-        raise InputError(f"pip could not install the packages ({told})", f"install them with: {line(extras)}")
 
 
 @cache
 def requirements(extra: str) -> frozenset[str]:
-    """Return the requirements that an extra of Ragweave adds, those of extras that it joins among them."""
+    """Return the requirements that an extra of Ragweave adds, also through other extras."""
     from packaging.requirements import Requirement
 
-    found = set[str]()
+    found: set[str] = set()
     for text in metadata.requires("ragweave") or ():
-        need = Requirement(text)
-        if (
-            need.marker is None
-            or not need.marker.evaluate({"extra": extra})
-            or need.marker.evaluate({"extra": ""})
-        ):
+        requirement = Requirement(text)
+        marker = requirement.marker
+        # The base install includes a requirement without a marker, or whose marker needs no extra.
+        if marker is None or marker.evaluate({"extra": ""}) or not marker.evaluate({"extra": extra}):
             continue
-        if need.name == "ragweave":
-            found |= {inner for other in need.extras for inner in requirements(other)}
+        if requirement.name == "ragweave":
+            for other in requirement.extras:
+                found |= requirements(other)
         else:
-            need.marker = None
-            found.add(str(need))
+            requirement.marker = None
+            found.add(str(requirement))
     return frozenset(found)

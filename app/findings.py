@@ -1,4 +1,4 @@
-"""What is set up of each part, in the words of `ragweave doctor` and `ragweave setup`."""
+"""The state of each model part, as `ragweave doctor` and `ragweave setup` print it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Finding(NamedTuple):
     """One line of a report.
 
-    The state is `off` for what is optional and not there, `bad` for what will fail.
+    The state is `off` if an optional part is missing, and `bad` if something will fail.
     """
 
     area: str
@@ -25,8 +25,8 @@ class Finding(NamedTuple):
 
 
 async def part_of(name: PartName) -> Finding:
-    """Look at a part: open its model, or say what happens without one."""
-    looks = {
+    """Open the model of a part, and return its state; without a model, say what happens instead."""
+    checks = {
         "chat": _chat,
         "encoder": _encoder,
         "reranker": _reranker,
@@ -35,7 +35,7 @@ async def part_of(name: PartName) -> Finding:
         "speech": _speech,
     }
     try:
-        return await looks[name]()
+        return await checks[name]()
     except RagweaveError as error:
         return Finding(TABLE[name].title, "bad", error.what, error.remedy)
 
@@ -54,36 +54,33 @@ async def _chat() -> Finding:
     if writer is None:
         return _without("chat")
     what = f"{writer.name} at {writer.host}"
+    learnt = await _learnt(writer)
     url = model_settings().chat_url
     if not url:
-        what = f"{what} (not called: `ragweave setup chat` asks it for one word){await _learnt(writer)}"
+        what = f"{what} (not called: `ragweave setup chat` asks it for one word){learnt}"
         return Finding(title, "ok", what)
     try:
-        # No tokens are spent on looking whether a server is there.
+        # Listing the models costs no tokens.
         async with httpx.AsyncClient(timeout=5, trust_env=False) as client:
             status = (await client.get(f"{url}/models")).status_code
         problem = f"it answers {status}" if status >= 500 else ""
     except httpx.HTTPError as error:
         problem = str(error) or type(error).__name__
     if problem:
-        return Finding(
-            title,
-            "bad",
-            f"{what} cannot be reached ({problem})",
-            "start the server, or `ragweave setup chat`",
-        )
-    return Finding(title, "ok", f"{what}, the server answers{await _learnt(writer)}")
+        what = f"{what} cannot be reached ({problem})"
+        return Finding(title, "bad", what, "start the server, or `ragweave setup chat`")
+    return Finding(title, "ok", f"{what}, the server answers{learnt}")
 
 
 async def _learnt(writer: Chat) -> str:
-    """Return what was learnt of a server from its refusals, to be added to what is said of it."""
+    """Return what earlier refusals of a server taught, as words to append to its state."""
     from ragweave.models.chat_client import ways_file
     from ragweave.models.chat_ways import recall
     from ragweave.models.settings import model_settings
 
     server = f"{writer.name} at {writer.host}"
-    learnt = (await asyncio.to_thread(recall, ways_file(model_settings().home), server)).learnt()
-    return "".join(f"; {words}" for words in learnt)
+    ways = await asyncio.to_thread(recall, ways_file(model_settings().home), server)
+    return "".join([f"; {words}" for words in ways.learnt()])
 
 
 async def _encoder() -> Finding:
@@ -91,7 +88,7 @@ async def _encoder() -> Finding:
     from ragweave.models.settings import model_settings
 
     found = await asyncio.to_thread(encoder)
-    vector = await asyncio.to_thread(found.queries, ["Is anyone there?"])
+    vector = await asyncio.to_thread(found.queries, ["test"])
     if model_settings().embed == "wordllama":
         return _without("encoder", "ok")
     return Finding(TABLE["encoder"].title, "ok", f"{found.name}, vectors of {vector.shape[1]} numbers")
@@ -101,7 +98,9 @@ async def _reranker() -> Finding:
     from ragweave.models.rerank import reranker
 
     found = await asyncio.to_thread(reranker)
-    return _without("reranker", "ok") if found is None else Finding(TABLE["reranker"].title, "ok", found.name)
+    if found is None:
+        return _without("reranker", "ok")
+    return Finding(TABLE["reranker"].title, "ok", found.name)
 
 
 async def _pictures() -> Finding:
@@ -122,11 +121,9 @@ async def _vision() -> Finding:
         what = f"{settings.vision} describes pictures when they are indexed, and is shown them at a question"
         return Finding(TABLE["vision"].title, "ok", what)
     off = _without("vision")
-    return (
-        off._replace(what=f"{off.what}; {settings.chat} is shown them at a question")
-        if settings.chat
-        else off
-    )
+    if settings.chat:
+        off = off._replace(what=f"{off.what}; {settings.chat} is shown them at a question")
+    return off
 
 
 async def _speech() -> Finding:
@@ -137,9 +134,9 @@ async def _speech() -> Finding:
     if not installed():
         what = "videos and sound are not read; transcripts (VTT, SRT, JSON Lines) are"
         return Finding(title, "off", what, "install it with: pip install 'ragweave[video]'")
-    listens = asr()
-    if listens is None:
+    recogniser = asr()
+    if recogniser is None:
         why, remedy = why_none()
         what = f"videos are looked at, and what is said in them is not heard: {why}; subtitles are used"
         return Finding(title, "off", what, remedy)
-    return Finding(title, "ok", f"videos are looked at, and heard by {listens.name}")
+    return Finding(title, "ok", f"videos are looked at, and heard by {recogniser.name}")

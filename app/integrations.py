@@ -1,4 +1,4 @@
-"""Ragweave inside other programs: a retriever of LangChain, and a tool for an agent."""
+"""Ragweave inside LangChain programs: a retriever, and a tool for an agent."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ragweave.models.promises import marks_promised
 
 
 class Retriever(BaseRetriever):
-    """A library as a retriever of LangChain: routed, retrieved, fused and scored, the best first.
+    """A library as a LangChain retriever; the best passage comes first.
 
-    Each document has the text that was found; its metadata has `title`, `corpus`, `locator` (page, heading,
+    Each document has the text of a passage; its metadata has `title`, `corpus`, `locator` (page, heading,
     seconds, address), `date`, `relevance` in [-1, 1] and `score`.
     """
 
@@ -35,7 +35,8 @@ class Retriever(BaseRetriever):
     k: int | None = Field(None, ge=1, le=50, description="Most documents; None: as the context says, or 8.")
     context: Context | None = Field(None, description="The knobs of a run.")
 
-    if not TYPE_CHECKING:  # the fields stay the signature
+    # Type checkers must see the signature that pydantic makes of the fields.
+    if not TYPE_CHECKING:
 
         def __init__(self, /, **given):
             try:
@@ -70,25 +71,24 @@ def as_tool(
 ) -> BaseTool:
     """Return a tool that answers from a library, for an agent whose model calls tools.
 
-    The model reads the answer, or the quotes where no chat model is set, and the sources; the `Answer` itself
-    is the artifact of the tool's message. A question that cannot be asked, an empty one, is a message of an
-    error that the model reads.
+    The model reads the answer with its sources, or quotes if no chat model is set. The `Answer` itself is the
+    artifact of the tool's message. If the question cannot be used, the model reads the error.
 
     Args:
         library: name of the library; default: that of the context.
         context: the run's knobs.
-        name: what the model calls it.
-        description: what the model reads of it; empty: it says what can be had with the models that are set
-            up.
+        name: name of the tool, as the model calls it.
+        description: description of the tool for the model; empty: one that fits the models that are set up.
     """
 
     async def look_up(question: str) -> tuple[str, Answer]:
         stay()
         try:
             answer = await aask(question, library=library, context=context)
-        except InputError as error:  # the model reads what was wrong, and asks otherwise
+        except InputError as error:
+            # The model reads the error, and can call the tool with another question.
             raise ToolException(str(error)) from error
-        return _told(answer), answer
+        return _content(answer), answer
 
     def look_up_now(question: str) -> tuple[str, Answer]:
         return run_sync(look_up(question))
@@ -97,24 +97,27 @@ def as_tool(
         look_up_now,
         look_up,
         name,
-        description or _described(),
+        description or _description(),
         response_format="content_and_artifact",
         handle_tool_error=True,
     )
 
 
-def _described() -> str:
-    marked = "It returns an answer, each sentence of which was checked against a numbered source."
-    quoted = "It returns quotes of the closest passages, which no language model has read."
+def _description() -> str:
+    """Return the description of the tool, which depends on whether a chat model writes the answers."""
+    result = "It returns quotes of the closest passages, which no language model has read."
+    if marks_promised():
+        result = "It returns an answer, each sentence of which was checked against a numbered source."
     return (
         "Look up a question in the person's own documents, pictures and recordings. "
-        f"{marked if marks_promised() else quoted} Ask a whole question that can be understood by itself."
+        f"{result} Ask a whole question that can be understood by itself."
     )
 
 
-def _told(answer: Answer) -> str:
+def _content(answer: Answer) -> str:
+    """Return the text of an answer and its sources for the model."""
     if answer.kind == "quotes":
-        # The text is the quotes below their titles: what is left to say is where they stand.
+        # The text already has the quotes with their titles; only their places are missing.
         places = [f"[{c.n}] {place_in(c.title, c.locator)}" for c in answer.citations]
         return "\n".join([answer.text, "", *places, "", *answer.notes])
     sources = [as_heard(f"[{c.n}] {c.title}: “{c.quote}”", c.locator) for c in answer.citations]
@@ -122,6 +125,10 @@ def _told(answer: Answer) -> str:
 
 
 def _document(row: Evidence) -> Document:
-    known: dict[str, Any] = dict(row)
-    kept = {k: known[k] for k in ("title", "corpus", "locator", "date", "relevance", "score") if k in known}
-    return Document(known["text"], id=known["id"], metadata=kept)
+    """Return evidence as a LangChain document."""
+    fields: dict[str, Any] = dict(row)
+    metadata: dict[str, Any] = {}
+    for name in ("title", "corpus", "locator", "date", "relevance", "score"):
+        if name in fields:
+            metadata[name] = fields[name]
+    return Document(fields["text"], id=fields["id"], metadata=metadata)

@@ -1,4 +1,4 @@
-"""Conversations: LangGraph's own checkpoints, in files of a person's own or in PostgreSQL."""
+"""Conversations of `ragweave chat`: LangGraph checkpoints in a file of the home, or in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ S = TypeVar("S", bound="Saver")
 
 @dataclass(frozen=True)
 class SavedThread:
-    """One conversation: its id, its first question, how many were asked, and the ISO time of the last turn."""
+    """A conversation: its id, its first question, its number of turns, and the ISO time of the last."""
 
     id: str
     opening: str
@@ -36,23 +36,23 @@ class SavedThread:
 
 
 def threads_file() -> Path:
-    """Return the path of the database that keeps conversations."""
+    """Return the path of the database of conversations."""
     return corpora_settings().home / "threads.sqlite"
 
 
 def new_thread() -> str:
-    """Return an id for a new conversation: its day and a few random letters."""
+    """Return an id for a new conversation: the date and a few random digits."""
     return f"{datetime.now():%Y%m%d}-{secrets.token_hex(3)}"
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
-    """Open a database of checkpoints, with the one event loop that it is used on."""
+    """Open a database file of checkpoints, and the event loop on which it must be used."""
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    # What cannot be opened fails here: the saver's own thread would outlive the event loop that it answers
-    # to.
+    # A file that cannot be opened must fail here: after a failure in the saver, its thread would outlive the
+    # event loop.
     sqlite3.connect(file).close()
     with _running(AsyncSqliteSaver.from_conn_string(str(file))) as both:
         yield both
@@ -60,21 +60,26 @@ def opened(file: Path) -> Iterator[tuple[asyncio.Runner, AsyncSqliteSaver]]:
 
 @contextmanager
 def conversations() -> Iterator[tuple[asyncio.Runner, Saver]]:
-    """Open what keeps the conversations: the database of the settings, or a file."""
+    """Open the conversations, in the database of the settings or in a file of the home."""
     url = corpora_settings().database
-    with _running(in_database(url)) if url else opened(threads_file()) as both:
-        yield both
+    if url:
+        with _running(in_database(url)) as both:
+            yield both
+    else:
+        with opened(threads_file()) as both:
+            yield both
 
 
 @contextmanager
-def _running(kept: AbstractAsyncContextManager[S]) -> Iterator[tuple[asyncio.Runner, S]]:
+def _running(opening: AbstractAsyncContextManager[S]) -> Iterator[tuple[asyncio.Runner, S]]:
+    """Open a saver on an event loop of its own; close both at the end."""
     with asyncio.Runner() as runner:
-        saver = runner.run(kept.__aenter__())
+        saver = runner.run(opening.__aenter__())
         try:
             runner.run(saver.setup())
             yield runner, saver
         finally:
-            runner.run(kept.__aexit__(None, None, None))
+            runner.run(opening.__aexit__(None, None, None))
 
 
 async def list_threads(saver: Saver, limit: int = 20) -> list[SavedThread]:
@@ -87,16 +92,21 @@ async def list_threads(saver: Saver, limit: int = 20) -> list[SavedThread]:
     agent = build_agent(checkpointer=saver)
     for thread in await latest(saver, limit):
         state = await agent.aget_state({"configurable": {"thread_id": thread}})
-        asked = [m.text for m in state.values.get("messages", []) if isinstance(m, HumanMessage)]
-        if asked:
-            found.append(
-                SavedThread(thread, clip(" ".join(asked[0].split()), 60), len(asked), state.created_at or "")
-            )
+        questions: list[str] = []
+        for message in state.values.get("messages", []):
+            if isinstance(message, HumanMessage):
+                questions.append(message.text)
+        if questions:
+            opening = clip(" ".join(questions[0].split()), 60)
+            found.append(SavedThread(thread, opening, len(questions), state.created_at or ""))
     return found
 
 
 def find_thread(found: list[SavedThread], name: str) -> str:
-    """Return the id of the conversation that `name` begins."""
-    return one_of(
-        [t.id for t in found if t.id.startswith(name)], name, "conversation", "ragweave chat --list"
-    )
+    """Return the id of the only conversation whose id starts with `name`.
+
+    Raises:
+        InputError: there is none, or more than one.
+    """
+    matches = [thread.id for thread in found if thread.id.startswith(name)]
+    return one_of(matches, name, "conversation", "ragweave chat --list")

@@ -16,18 +16,26 @@ from ragweave.app.render import counted
 
 if TYPE_CHECKING:
     from ragweave.components.answer import Answer
+    from ragweave.components.context import Context
+
+
+Question = Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")]
+Sentences = Annotated[
+    int | None, typer.Option("--sentences", help="Longest answer of a chat model, in sentences.")
+]
+Film = Annotated[
+    Path | None, typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4).")
+]
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="What you want to know; `-` reads it from standard input.")],
+    question: Question,
     library: common.LibraryOption = None,
     mode: given.ModeOption = None,
     web: given.WebOption = None,
     top_k: given.TopK = None,
     length: given.Length = None,
-    sentences: Annotated[
-        int | None, typer.Option("--sentences", help="Longest answer of a chat model, in sentences.")
-    ] = None,
+    sentences: Sentences = None,
     source: given.Source = None,
     folder: given.Folder = None,
     from_: given.From = None,
@@ -41,41 +49,24 @@ def ask(
     set_: given.Set = None,
     graph: given.GraphOption = None,
     trace: given.TraceOption = "",
-    film: Annotated[
-        Path | None,
-        typer.Option("--film", metavar="FILE", help="Write the cited moments as one film (.mp4)."),
-    ] = None,
+    film: Film = None,
     as_json: common.JsonOption = False,
 ) -> None:
     """Answer a question with numbered citations; without a chat model, quote the closest passages.
 
-    Exit code 3 when nothing was found that answers it.
+    Exit code 3 if nothing was found that answers it.
     """
-    longest = given.sentences_of(length) if sentences is None else sentences
-    knobs = {
-        "effort": effort,
-        "preset": preset,
-        "mode": mode,
-        "web": web,
-        "top_k": top_k,
-        "sentences": longest,
-    }
+    if sentences is None:
+        sentences = given.sentences_of(length)
+    knobs = {"effort": effort, "preset": preset, "mode": mode, "web": web, "top_k": top_k}
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
-    context = given.build_context(library, set_, **knobs, **given.scope(source, folder, from_, to))
-    asked = given.read_question(question)
-    if film is not None:
-        from ragweave.corpora.video.film import ready
-
-        film = film.expanduser().absolute()
-        ready(film, ".mp4")
-    options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context)}
-    if context.web == "ask" and sys.stdin.isatty():
-        # Without a saver a run cannot wait for consent; it is asked only of a person here.
-        from langgraph.checkpoint.memory import InMemorySaver
-
-        options |= {"checkpointer": InMemorySaver(), "thread": "run"}
+    knobs |= given.scope(source, folder, from_, to)
+    context = given.build_context(library, set_, sentences=sentences, **knobs)
+    question = given.read_question(question)
+    film = _checked_film(film)
+    options = _run_options(context, graph)
     answer = print_run(
-        lambda resume: api.astream(asked, resume=resume, **options), trace=trace, quiet=as_json
+        lambda resume: api.astream(question, resume=resume, **options), trace=trace, quiet=as_json
     )
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
@@ -85,12 +76,34 @@ def ask(
         write_film(answer, film)
 
 
+def _checked_film(film: Path | None) -> Path | None:
+    """Return the absolute path of the film, after a check that it can be written."""
+    if film is None:
+        return None
+    from ragweave.corpora.video.film import ready
+
+    film = film.expanduser().absolute()
+    ready(film, ".mp4")
+    return film
+
+
+def _run_options(context: Context, graph: str | None) -> dict[str, Any]:
+    """Return the options of the run other than its question."""
+    options: dict[str, Any] = {"context": context, "graph": given.graph_of(graph, context)}
+    if context.web == "ask" and sys.stdin.isatty():
+        # Only a run with a saver can wait for consent, and only a terminal can give it.
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        options |= {"checkpointer": InMemorySaver(), "thread": "run"}
+    return options
+
+
 def write_film(answer: Answer, to: Path) -> None:
-    """Write the moments of recordings that an answer cites as one film, and say what it lacks."""
+    """Write the cited moments of recordings as one film, and print what it lacks."""
     from ragweave.corpora.video.film import make_film, moments_of
     from ragweave.models.text import clock
 
-    moments = moments_of(citation.locator for citation in answer.citations)
+    moments = moments_of([citation.locator for citation in answer.citations])
     seconds, notes = make_film(moments, to)
     for note in notes:
         typer.echo(note, err=True)

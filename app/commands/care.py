@@ -1,4 +1,4 @@
-"""What `ragweave doctor --repair` does."""
+"""Repair libraries for `ragweave doctor --repair`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,24 @@ if TYPE_CHECKING:
 
 
 def repair_all(library: str | None, as_json: bool) -> None:
-    """Repair one library, or all, and print what was made anew; exit code 2 where one could not be repaired."""
+    """Repair one library, or all, and print what was rebuilt; exit with code 2 if one failed."""
     from ragweave.corpora.store.repair import repair
     from ragweave.corpora.store.stores import stores
 
     done: list[Repaired] = []
-    rows, broken = ([], []) if library else stores().catalog.scan()
-    failed: list[RagweaveError] = [*broken]
-    for name in [library] if library else [row.name for row in rows]:
+    failed: list[RagweaveError] = []
+    names = [library] if library else []
+    if not library:
+        rows, broken = stores().catalog.scan()
+        names = [row.name for row in rows]
+        failed.extend(broken)
+    for name in names:
         try:
             done.append(common.run(repair(name)))
         except RagweaveError as error:
             failed.append(error)
     if as_json:
-        common.print_json([asdict(d) for d in done])
+        common.print_json([asdict(one) for one in done])
     else:
         for one in done:
             _print_repaired(one)
@@ -44,16 +48,18 @@ def repair_all(library: str | None, as_json: bool) -> None:
 
 
 def _print_repaired(one: Repaired) -> None:
-    out, again = common.console(), " (the next `ragweave index` reads them)"
+    """Print what the repair of a library rebuilt, removed and did not find."""
+    lines = [f"words of {counted(one.items, 'item')} and every index rebuilt"]
+    lines[0] += f", {counted(one.vectors, 'vector')} computed"
+    if one.stray:
+        lines.append(f"{counted(one.stray, 'vector')} without an item removed")
+    if one.empty:
+        empty = counted(one.empty, "source")
+        lines.append(f"{empty} that held nothing forgotten (the next `ragweave index` reads them)")
+    if one.without_media:
+        lines.append(f"{counted(one.without_media, 'item')} whose stored picture is missing")
+    lines += [*one.notes, f"free disk: {size(one.free)}"]
+    out = common.console()
     out.print(f"Library {clean(one.library)}, in {duration(one.seconds)}", style="bold", soft_wrap=True)
-    lines = [
-        f"words of {counted(one.items, 'item')} and every index made anew, {counted(one.vectors, 'vector')}"
-        " made"
-    ]
-    lines += [f"{counted(one.stray, 'vector')} without an item removed"] if one.stray else []
-    lines += [f"{counted(one.empty, 'source')} that held nothing forgotten{again}"] if one.empty else []
-    lines += (
-        [f"{counted(one.without_media, 'item')} whose stored picture is missing"] if one.without_media else []
-    )
-    for line in (*lines, *one.notes, f"free disk: {size(one.free)}"):
+    for line in lines:
         out.print(f"  {clean(line)}", soft_wrap=True)

@@ -25,114 +25,132 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import PARTS, TABLE, PartName
 
 _SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}
-_TIGHT = 1_000_000_000
-"""Bytes of free disk below which indexing a folder may not end well."""
+_LOW_DISK = 1_000_000_000
+"""Bytes of free disk below which indexing a folder may fail."""
 
 
 def doctor(
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make the stores agree again, and compact them.")
+        bool, typer.Option("--repair", help="Make the stores consistent again, and compact them.")
     ] = False,
     library: LibraryOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what works here and what is off.
+    """Show what works on this machine and what is off.
 
-    Looks at Python, packages, home, libraries, models and optional channels. Exit code 2 if something will
-    fail. With --repair it says how the stores of one library, or of all, were before and are now.
+    Checks Python, packages, home, libraries, models and optional channels. Exit code 2 if something will
+    fail. With --repair it prints what was repaired in one library, or in all.
     """
     if repair:
         repair_all(library, as_json)
         return
     found = run(examine())
     if as_json:
-        print_json([f._asdict() for f in found])
+        print_json([finding._asdict() for finding in found])
     else:
-        rows = []
-        for f in found:
-            sign, style = _SIGNS[f.state]
-            what = Text(clean(f.what))
-            if f.remedy:
-                what.append(f"\n→ {clean(f.remedy)}", style="dim" if f.state in ("ok", "off") else "bold")
-            rows.append((Text(sign, style=style), f.area, what))
-        print_table(("", "", ""), rows)
-    if any(f.state == "bad" for f in found):
+        print_table(("", "", ""), [_row(finding) for finding in found])
+    if "bad" in [finding.state for finding in found]:
         raise typer.Exit(EXIT_ERROR)
 
 
+def _row(finding: Finding) -> tuple[Text, str, Text]:
+    """Return the cells of a finding: sign, area, and what was found with its remedy."""
+    sign, style = _SIGNS[finding.state]
+    what = Text(clean(finding.what))
+    if finding.remedy:
+        remedy_style = "dim" if finding.state in ("ok", "off") else "bold"
+        what.append(f"\n→ {clean(finding.remedy)}", style=remedy_style)
+    return Text(sign, style=style), finding.area, what
+
+
 async def examine() -> list[Finding]:
-    """Look at everything; an area that cannot be examined becomes a finding itself."""
+    """Check every area; an area that raises an error becomes a finding itself."""
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
         "home": _home,
         "versions": versions,
         "libraries": _libraries,
         "device": _device,
-        **{TABLE[name].title: partial(_part, name) for name in PARTS},
-        "check of answers": _check,
-        "words in pictures": _pictures,
-        "web search": _web,
     }
-    python = (
-        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}, {os.cpu_count()}"
-        " cores"
-    )
-    packages = ", ".join(
-        f"{n} {metadata.version(n)}" for n in ("ragweave", "langgraph", "langchain-core", "chromadb")
-    )
-    found = [Finding("python", "ok", python), Finding("packages", "ok", packages)]
-    for area, look in areas.items():
+    for name in PARTS:
+        areas[TABLE[name].title] = partial(_part, name)
+    areas |= {"check of answers": _check, "words in pictures": _pictures, "web search": _web}
+    found = _python()
+    for area, check in areas.items():
         try:
-            found += await look()
+            found += await check()
         except RagweaveError as error:
             found.append(Finding(area, "bad", error.what, error.remedy))
     return found
 
 
+def _python() -> list[Finding]:
+    """Return the versions of Python and of the main packages."""
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    packages: list[str] = []
+    for name in ("ragweave", "langgraph", "langchain-core", "chromadb"):
+        packages.append(f"{name} {metadata.version(name)}")
+    return [
+        Finding("python", "ok", f"Python {platform.python_version()} on {machine}"),
+        Finding("packages", "ok", ", ".join(packages)),
+    ]
+
+
 async def _home() -> list[Finding]:
+    """Check that the home can be written to, and that its disk has space."""
     from ragweave.corpora.settings import corpora_settings
 
     home = corpora_settings().home
-    there = next(p for p in (home, *home.parents) if p.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        return [
-            Finding(
-                "home", "bad", f"{home} cannot be written to", "set RAGWEAVE_HOME to a folder of your own"
-            )
-        ]
-    free = shutil.disk_usage(there).free
-    what = f"{home}, {size(free)} free" + ("" if there == home else " (made at first use)")
-    if free < _TIGHT:
+    existing = home
+    while not existing.exists():
+        existing = existing.parent
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        what = f"{home} cannot be written to"
+        return [Finding("home", "bad", what, "set RAGWEAVE_HOME to a folder of your own")]
+    free = shutil.disk_usage(existing).free
+    what = f"{home}, {size(free)} free"
+    if existing != home:
+        what += " (made at first use)"
+    if free < _LOW_DISK:
         return [Finding("home", "warn", what, "free some disk, or set RAGWEAVE_HOME to another one")]
     return [Finding("home", "ok", what)]
 
 
 async def _libraries() -> list[Finding]:
     from ragweave.corpora.settings import corpora_settings
-    from ragweave.corpora.store.library import open_library
     from ragweave.corpora.store.stores import stores
 
-    # Listing would make the home, and a look around should leave no trace.
-    there = await asyncio.to_thread(os.path.isdir, corpora_settings().home)
-    rows, broken = await asyncio.to_thread(stores().catalog.scan) if there else ([], [])
-    found = [Finding("libraries", "bad", error.what, error.remedy) for error in broken]
+    none = [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
+    # Scanning would create the home; this command must not change anything.
+    if not await asyncio.to_thread(os.path.isdir, corpora_settings().home):
+        return none
+    rows, broken = await asyncio.to_thread(stores().catalog.scan)
     if not rows and not broken:
-        return [Finding("libraries", "ok", "none yet", "make one: ragweave index FOLDER")]
-    for name in (row.name for row in rows):
-        area = f"library {name}"
+        return none
+    found = [Finding("libraries", "bad", error.what, error.remedy) for error in broken]
+    for row in rows:
         try:
-            opened = await open_library(name)
-            sources = await opened.sources()
-            counts = [counted(n, c) for c, n in (await opened.counts()).items() if n]
+            found.append(await _library(row.name))
         except RagweaveError as error:
-            found.append(Finding(area, "bad", error.what, error.remedy))
-            continue
-        what = f"{counted(len(sources), 'source')}: {listed(counts) or 'nothing in them'}"
-        if failed := sum(s.status == "failed" for s in sources):
-            what = f"{what}; {counted(failed, 'source')} failed"
-            found.append(Finding(area, "warn", what, "`ragweave sources` says why"))
-        else:
-            found.append(Finding(area, "ok", what))
+            found.append(Finding(f"library {row.name}", "bad", error.what, error.remedy))
     return found
+
+
+async def _library(name: str) -> Finding:
+    """Return what a library holds, and how many of its sources failed."""
+    from ragweave.corpora.store.library import open_library
+
+    library = await open_library(name)
+    sources = await library.sources()
+    counts: list[str] = []
+    for corpus, count in (await library.counts()).items():
+        if count:
+            counts.append(counted(count, corpus))
+    what = f"{counted(len(sources), 'source')}: {listed(counts) or 'nothing in them'}"
+    failed = [source.status for source in sources].count("failed")
+    if not failed:
+        return Finding(f"library {name}", "ok", what)
+    what = f"{what}; {counted(failed, 'source')} failed"
+    return Finding(f"library {name}", "warn", what, "`ragweave sources` says why")
 
 
 async def _device() -> list[Finding]:
@@ -181,8 +199,8 @@ async def _web() -> list[Finding]:
         return [Finding("web search", "off", "no provider is set", "docs/web.md says how to set one")]
     folder = corpora_settings().web_folder
     if folder is not None and not folder.expanduser().is_dir():
-        what = f"the folder {folder}, which stands in for the web, is not there"
-        return [Finding("web search", "bad", what, "make it, or mend RAGWEAVE_WEB_FOLDER")]
+        what = f"the folder {folder}, which is searched instead of the web, does not exist"
+        return [Finding("web search", "bad", what, "make it, or correct RAGWEAVE_WEB_FOLDER")]
     use = {
         "off": "not used unless a run asks for it",
         "ask": "used after consent",

@@ -1,4 +1,4 @@
-"""`ragweave graph`: the graphs in words, and as Mermaid text."""
+"""`ragweave graph`: the steps of a graph in words or as Mermaid text."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def graph(
     if mermaid:
         typer.echo(drawn.draw_mermaid())
     elif as_json:
-        named = [dict(zip(("step", "does", "then"), row, strict=True)) for row in steps(drawn)]
-        print_json({"graph": name, "steps": named, "settings": knobs_of(preset) if preset else {}})
+        rows = [{"step": step, "does": does, "then": then} for step, does, then in steps(drawn)]
+        print_json({"graph": name, "steps": rows, "settings": knobs_of(preset) if preset else {}})
     else:
         print_table(("step", "what it does", "then"), steps(drawn))
         typer.echo(f"\n`or` is a decision. As a drawing: ragweave graph {name} --mermaid")
@@ -56,7 +56,11 @@ def graph(
 
 
 def write_entities(library: str, to: Path) -> None:
-    """Write the entity graph of a library, and say how large it is."""
+    """Write the entity graph of a library to a file, and print its size.
+
+    Raises:
+        InputError: the library has no entity graph.
+    """
     from ragweave.corpora.knowledge.graph import entity_graph, export
     from ragweave.corpora.store.stores import stores
 
@@ -72,33 +76,49 @@ def write_entities(library: str, to: Path) -> None:
 
 
 def settings(preset: str) -> list[tuple[str, str, str]]:
-    """Return each setting of a preset: its name, its value, what it means."""
+    """Return the name, value and meaning of each setting of a preset."""
     from ragweave.components.context import Context
     from ragweave.components.method import Method, knobs_of
 
-    fields = {**Context.model_fields, **{f"method.{k}": f for k, f in Method.model_fields.items()}}
-    return [(k, shown(v), " ".join(str(fields[k].description).split())) for k, v in knobs_of(preset).items()]
+    fields = dict(Context.model_fields)
+    for name, field in Method.model_fields.items():
+        fields[f"method.{name}"] = field
+    rows: list[tuple[str, str, str]] = []
+    for name, value in knobs_of(preset).items():
+        meaning = " ".join(str(fields[name].description).split())
+        rows.append((name, shown(value), meaning))
+    return rows
 
 
 def shown(value: Any) -> str:
-    """Return a setting's value as `--set` takes it."""
+    """Return the value of a setting as `--set` accepts it."""
     if isinstance(value, tuple):
         return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
 
 
 def steps(drawn: Any) -> list[tuple[str, str, str]]:
-    """Return each step of a drawable graph: its name, what it does, and what follows it."""
+    """Return the name and purpose of each step of a drawable graph, and the steps that may follow."""
     rows = []
     for node in drawn.nodes:
-        ends: dict[bool, list[str]] = {False: [], True: []}
-        for e in drawn.edges:
-            if e.source == node:
-                ends[bool(e.conditional)].append(e.target.strip("_"))
-        then = " and ".join([*ends[False], *([" or ".join(ends[True])] if ends[True] else [])])
         if node != "__end__":
-            rows.append((node.strip("_"), meaning(node), then))
+            rows.append((node.strip("_"), meaning(node), _next_steps(drawn, node)))
     return rows
+
+
+def _next_steps(drawn: Any, node: str) -> str:
+    """Return the steps that follow a node: `a and b` if all do, `a or b` if one of them does."""
+    always: list[str] = []
+    decided: list[str] = []
+    for edge in drawn.edges:
+        if edge.source == node:
+            targets = decided if edge.conditional else always
+            targets.append(edge.target.strip("_"))
+    if decided:
+        always.append(" or ".join(decided))
+    return " and ".join(always)
 
 
 def meaning(node: str) -> str:
@@ -106,8 +126,8 @@ def meaning(node: str) -> str:
     if node.startswith("__"):
         return ""
     try:
-        told = importlib.import_module(f"ragweave.nodes.{node}").__doc__ or ""
+        description = importlib.import_module(f"ragweave.nodes.{node}").__doc__ or ""
     except ModuleNotFoundError:
-        # A graph of its own as one step of this one.
+        # A step without a module is a whole graph.
         return f"{step_of(node).words}: a graph of its own."
-    return " ".join(told.split("\n\n")[0].split())
+    return " ".join(description.split("\n\n")[0].split())

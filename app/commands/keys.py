@@ -1,9 +1,9 @@
-"""`ragweave keys`: make, list, change and revoke the API keys of the server."""
+"""`ragweave keys`: create, list, change and revoke the API keys of the server."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,9 +30,7 @@ LibrariesOption = Annotated[
     list[str] | None,
     typer.Option("--library", "-l", metavar="NAME", help="Library it opens; may be repeated."),
 ]
-AllOption = Annotated[
-    bool, typer.Option("--all", help="Open all libraries, those included that are made later.")
-]
+AllOption = Annotated[bool, typer.Option("--all", help="Open all libraries, also those that are made later.")]
 RoleOption = Annotated[
     str | None,
     typer.Option("--role", help="read (ask and open), write (also add files) or own (also remove any file)."),
@@ -52,10 +50,10 @@ def create(
     everything: AllOption = False,
     role: RoleOption = None,
 ) -> None:
-    """Make a key and print it once; only its hash is kept.
+    """Create a key and print it once; only its hash is stored.
 
-    Without --role it is `write` for some libraries and `own` for all. From the first key on, every request to
-    the server needs one.
+    Without --role, a key for some libraries gets the role `write`, and a key for all gets `own`. Once a key
+    exists, every request to the server needs one.
     """
     if bool(library) == everything:
         raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
@@ -70,11 +68,11 @@ def create(
 
 @keys.command("list")
 def list_keys(as_json: JsonOption = False) -> None:
-    """List the keys: who holds them, what they open and may do, when they were last used."""
+    """List the keys with their holders, libraries, roles and last use."""
     from ragweave.corpora.store.stores import stores
 
-    held = _keys()
-    found = held.all()
+    store = _keys()
+    found = store.all()
     if as_json:
         print_json([asdict(key) for key in found])
         return
@@ -84,20 +82,21 @@ def list_keys(as_json: JsonOption = False) -> None:
     names = {row.id: row.name for row in stores().catalog.libraries()}
     heads = ("id", "name", "role", "opens", "conversations", "browsers", "created", "last used")
     print_table(heads, [_row(key, names) for key in found])
-    if left := held.left_by_owner():
+    unowned = store.left_by_owner()
+    if unowned:
         typer.echo(
-            f"{left} conversations from before the keys belong to none: ragweave keys give owner KEY",
+            f"{unowned} conversations from before the keys belong to none: ragweave keys give owner KEY",
             err=True,
         )
 
 
 def _row(key: Key, names: dict[str, str]) -> tuple[str, ...]:
-    opens = (
-        "all"
-        if key.libraries is None
-        else ", ".join(names.get(i, "a deleted library") for i in key.libraries)
-    )
-    state = f"revoked {key.revoked[:10]}" if key.revoked else key.used.replace("T", " ") or "never"
+    """Return the cells of a key in the table of keys; `names` gives the libraries' names by id."""
+    opens = "all"
+    if key.libraries is not None:
+        opens = ", ".join([names.get(id, "a deleted library") for id in key.libraries])
+    last_used = key.used.replace("T", " ") or "never"
+    state = f"revoked {key.revoked[:10]}" if key.revoked else last_used
     counts = str(key.conversations), str(key.sessions)
     return key.id, clean(key.name), key.role, clean(opens), *counts, key.created[:10], state
 
@@ -110,17 +109,22 @@ def edit(
     everything: AllOption = False,
     role: RoleOption = None,
 ) -> None:
-    """Change who holds a key, its role or its libraries, at once; the key itself and its conversations stay."""
+    """Change the holder, role or libraries of a key at once; its secret and its conversations stay."""
     if library and everything:
         raise InputError("a key opens some libraries or all", "give --library NAME, or --all")
-    held, wanted = _keys(), _role(role)
-    held.edit(id, name, wanted, True if everything else run(_ids(library)) if library else None)
+    store, wanted = _keys(), _role(role)
+    libraries: tuple[str, ...] | Literal[True] | None = None
+    if everything:
+        libraries = True
+    elif library:
+        libraries = run(_ids(library))
+    store.edit(id, name, wanted, libraries)
     typer.echo(f"Key {id} is changed.")
 
 
 @keys.command()
 def rotate(id: KeyArgument) -> None:
-    """Give a key a new secret and print it once; the old one opens nothing any more, and its conversations stay."""
+    """Give a key a new secret and print it once; the old secret no longer works, conversations stay."""
     typer.echo(_keys().rotate(id))
     typer.echo(
         f"Key {id} has a new secret, and its browsers are logged out. It is shown only now; keep it.",
@@ -130,23 +134,26 @@ def rotate(id: KeyArgument) -> None:
 
 @keys.command()
 def revoke(id: KeyArgument) -> None:
-    """End a key at once, also in a server that is running; its conversations stay."""
+    """Revoke a key at once, also in a running server; its conversations stay."""
     _keys().revoke(id)
     typer.echo(
-        f"Key {id} opens nothing any more. `ragweave keys rotate {id}` brings it back with another secret."
+        f"Key {id} no longer opens anything. `ragweave keys rotate {id}` brings it back with another secret."
     )
 
 
 @keys.command()
 def logout(id: KeyArgument) -> None:
-    """Log out every browser that logged in with a key; the key itself goes on."""
+    """Log out every browser that logged in with a key; the key itself stays valid."""
     typer.echo(f"{_keys().log_out_all(id)} browsers are logged out.")
 
 
 @keys.command()
 def give(
     id: Annotated[
-        str, typer.Argument(metavar="FROM", help="Id of a key, or `owner` for what was asked before keys.")
+        str,
+        typer.Argument(
+            metavar="FROM", help="Id of a key, or `owner` for conversations from before the keys."
+        ),
     ],
     to: Annotated[str, typer.Argument(metavar="TO", help="Id of the key that gets the conversations.")],
 ) -> None:
@@ -160,6 +167,11 @@ def _keys() -> Keys:
 
 
 def _role(given: str | None) -> Role | None:
+    """Return the given role, or None if none is given.
+
+    Raises:
+        InputError: there is no such role.
+    """
     need("fastapi", what="`ragweave keys`")
     from ragweave.serve.access import ROLES
 
@@ -172,6 +184,11 @@ def _role(given: str | None) -> Role | None:
 
 
 async def _ids(names: list[str]) -> tuple[str, ...]:
+    """Return the ids of libraries, each once."""
     from ragweave.corpora.store.library import open_library
 
-    return tuple([(await open_library(name)).id for name in dict.fromkeys(names)])
+    ids: list[str] = []
+    for name in dict.fromkeys(names):
+        library = await open_library(name)
+        ids.append(library.id)
+    return tuple(ids)

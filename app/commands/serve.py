@@ -20,56 +20,73 @@ if TYPE_CHECKING:
     from ragweave.serve.settings import ServeSettings
 
 
+HostOption = Annotated[
+    str | None,
+    typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only."),
+]
+PortOption = Annotated[
+    int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")
+]
+LogOption = Annotated[str, typer.Option("--log", help="Log on stderr: text, json or none.")]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, max=64, help="Processes that answer; default: 1.")
+]
+
+
 def serve(
-    host: Annotated[
-        str | None,
-        typer.Option("--host", metavar="ADDRESS", help="Address to listen on; default: this machine only."),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", "-p", min=0, max=65_535, help="Port; 0 takes a free one.")
-    ] = None,
+    host: HostOption = None,
+    port: PortOption = None,
     library: LibraryOption = None,
-    log: Annotated[str, typer.Option("--log", help="Log on stderr: text, json or none.")] = "text",
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, max=64, help="Processes that answer; default: 1.")
-    ] = None,
+    log: LogOption = "text",
+    workers: WorkersOption = None,
 ) -> None:
-    """Serve the page, the API, and the doors for chat apps and LangServe.
+    """Serve the page, the API, and the endpoints for chat apps and LangServe.
 
     Listens on this machine alone. Any other address needs API keys; see `ragweave keys`.
     """
     need("uvicorn", "fastapi", "sse_starlette", what="`ragweave serve`")
-    import uvicorn
-
-    from ragweave.serve.process import only_server, set_up, settle, share_heap
+    from ragweave.serve.process import only_server, share_heap
     from ragweave.serve.settings import serve_settings
-    from ragweave.serve.workers import config_of, listen, run_workers
 
     if log not in ("text", "json", "none"):
         raise InputError(f"there is no log of the form {log!r}", "use text, json or none")
-    given = {k: v for k, v in {"host": host, "port": port, "workers": workers}.items() if v is not None}
+    given: dict[str, str | int] = {}
+    if host is not None:
+        given["host"] = host
+    if port is not None:
+        given["port"] = port
+    if workers is not None:
+        given["workers"] = workers
     settings = serve_settings().model_copy(update=given)
     if library is not None:
         use_library(library)
-    log = "debug" if debugging() else log
     share_heap()
     with only_server():
         check_keys(settings)
-        app = build(settings) if settings.workers == 1 else None
-        listener = listen(settings.host, settings.port)
-        set_up(log)
-        at = listener.getsockname()
-        shown = f"[{at[0]}]" if ":" in at[0] else at[0]
-        place = f"Ragweave is at http://{shown}:{at[1]} (library {library_name(None)}). Ctrl-C stops it."
-        if app is not None:
-            typer.echo(place)
-            settle()
-            uvicorn.Server(config_of(app, settings.shutdown_seconds, settings.proxies)).run(
-                sockets=[listener]
-            )
-        elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, place)):
-            raise typer.Exit(1)
+        _run_server(settings, "debug" if debugging() else log)
     typer.echo("Stopped.")
+
+
+def _run_server(settings: ServeSettings, log: str) -> None:
+    """Serve in this process, or in worker processes if there are several, until the server is stopped."""
+    import uvicorn
+
+    from ragweave.serve.process import set_up, settle
+    from ragweave.serve.workers import config_of, listen, run_workers
+
+    app = build(settings) if settings.workers == 1 else None
+    listener = listen(settings.host, settings.port)
+    set_up(log)
+    host, port = listener.getsockname()[:2]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    ready = f"Ragweave is at {address} (library {library_name(None)}). Ctrl-C stops it."
+    if app is not None:
+        typer.echo(ready)
+        settle()
+        config = config_of(app, settings.shutdown_seconds, settings.proxies)
+        uvicorn.Server(config).run(sockets=[listener])
+    elif not run_workers(partial(build, settings), settings, log, listener, partial(typer.echo, ready)):
+        raise typer.Exit(1)
 
 
 def mcp(
@@ -95,9 +112,11 @@ def mcp(
 
     async def talk() -> None:
         stay()
-        # Opened here, so that a name that is wrong ends the command with a sentence.
-        rows = [await open_library(name) for name in library or ()]
-        caller = Caller(libraries=frozenset(row.id for row in rows) if rows else None)
+        # Open the libraries first: a wrong name ends the command with an error.
+        ids: set[str] = set()
+        for name in library or ():
+            ids.add((await open_library(name)).id)
+        caller = Caller(libraries=frozenset(ids) if ids else None)
         settings = serve_settings()
         server = build(lambda _: caller, Slots(settings.running, settings.run_seconds), PictureDesk())
         await server.run_stdio_async()
@@ -108,7 +127,7 @@ def mcp(
 
 
 def use_library(name: str) -> None:
-    """Make a library the one that is used where a request names none."""
+    """Make a library the default of this process."""
     from ragweave.components.run_settings import run_settings
 
     os.environ["RAGWEAVE_LIBRARY"] = name
@@ -116,13 +135,18 @@ def use_library(name: str) -> None:
 
 
 def need(*modules: str, what: str) -> None:
-    """Check that packages of the extra `serve` are there."""
-    if any(find_spec(m) is None for m in modules):
-        raise MissingExtra(what, "serve")
+    """Check that packages of the extra `serve` are installed.
+
+    Raises:
+        MissingExtra: one of them is not.
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            raise MissingExtra(what, "serve")
 
 
 def is_exposed(settings: ServeSettings) -> bool:
-    """Whether the settings let other machines in; further host names count, because a proxy may stand before them."""
+    """Return whether other machines can reach the server; further host names mean that a proxy may."""
     if settings.names.strip():
         return True
     try:
@@ -132,9 +156,15 @@ def is_exposed(settings: ServeSettings) -> bool:
 
 
 def check_keys(settings: ServeSettings) -> None:
-    """Refuse to let other machines in where there is no key; makes the tables before several workers would at once."""
-    keys = keys_of_home().all()
-    if is_exposed(settings) and all(key.revoked for key in keys):
+    """Check that a server which other machines can reach has an API key.
+
+    This also creates the tables, before several workers would create them at once.
+
+    Raises:
+        InputError: there is no key that is not revoked.
+    """
+    revoked = [bool(key.revoked) for key in keys_of_home().all()]
+    if is_exposed(settings) and all(revoked):
         if not is_exposed(settings.model_copy(update={"names": ""})):
             raise InputError(
                 f"RAGWEAVE_SERVE_NAMES lets other machines in by {settings.names.strip()!r}, and there is no"
@@ -148,7 +178,7 @@ def check_keys(settings: ServeSettings) -> None:
 
 
 def keys_of_home() -> Keys:
-    """Return the keys that the settings lead to."""
+    """Return the keys of the home, or of the database, of the settings."""
     from ragweave.corpora.settings import corpora_settings
     from ragweave.serve.keys import Keys
     from ragweave.serve.store import Store
@@ -157,7 +187,7 @@ def keys_of_home() -> Keys:
 
 
 def build(settings: ServeSettings) -> FastAPI:
-    """Return the app."""
+    """Return the web app."""
     from ragweave.serve.app import create_app
 
     return create_app(settings, exposed=is_exposed(settings))

@@ -1,4 +1,4 @@
-"""`ragweave setup --paper`: fetch what a paper's authors published, after a yes, and write the settings that use it."""
+"""`ragweave setup --paper`: download the published weights of a paper and write their settings."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 
 def set_up_paper(paper: str, weights: str, yes: bool) -> None:
-    """Fetch the weights of a paper one after the other, each after a yes, and write their settings to the user's own.
+    """Download the weights of a paper, each after a yes, and write the settings that use them.
 
-    `weights` names a copy in place of the first: a folder, or OWNER/NAME of the hub, with a commit or
-    without.
+    `weights` names a copy of the first weights: a folder, or OWNER/NAME on the hub, with or without a commit.
 
     Raises:
-        InputError: there is no such paper, or its weights have to be fetched by hand.
-        WeightsError: the hub may not be used, cannot be reached, or a folder is no checkpoint.
+        InputError: there is no such paper, or its weights have to be downloaded by hand.
+        WeightsError: the hub is forbidden or cannot be reached, or the folder is not a checkpoint.
     """
     from ragweave.models.paper_weights import PAPERS
 
@@ -34,6 +33,7 @@ def set_up_paper(paper: str, weights: str, yes: bool) -> None:
 
 
 def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
+    """Download one set of weights after a yes, or take it from a folder, and write its settings."""
     if named and Path(named).expanduser().is_dir():
         from ragweave.models.checkpoint_files import read_config
 
@@ -50,13 +50,8 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
     from ragweave.models.paper_weights import resolve
 
     found = resolve(wanted, named)
-    settings = ", ".join(wanted.settings)
-    typer.echo(
-        clean(
-            f"{wanted.what}: {found.repo} at {found.commit}, {found.bytes / 1e6:,.0f} MB, licence"
-            f" {found.licence}; sets {settings}."
-        )
-    )
+    where = f"{found.repo} at {found.commit}, {found.bytes / 1e6:,.0f} MB, licence {found.licence}"
+    typer.echo(clean(f"{wanted.what}: {where}; sets {', '.join(wanted.settings)}."))
     if not (yes or typer.confirm("Download it?")):
         return
     folder = found.fetch()
@@ -66,11 +61,14 @@ def _set_up(paper: str, wanted: PaperWeights, named: str, yes: bool) -> None:
 
 
 def _finish(wanted: PaperWeights, filled: Mapping[str, str]) -> None:
+    """Write the settings of weights with their repository, commit and folder filled in."""
     from ragweave.models.user_settings import write
 
-    values = {name: value.format(**filled).removesuffix("@") for name, value in wanted.settings.items()}
+    values: dict[str, str] = {}
+    for name, template in wanted.settings.items():
+        values[name] = template.format(**filled).removesuffix("@")
     typer.echo(f"Written to {write(values)}.")
-    if encoder := values.get("RAGWEAVE_EMBED"):
-        typer.echo(f"Give a library this encoder: ragweave index --embed {encoder}")
+    if values.get("RAGWEAVE_EMBED"):
+        typer.echo(f"Give a library this encoder: ragweave index --embed {values['RAGWEAVE_EMBED']}")
     if wanted.then:
         typer.echo(wanted.then.format(**filled))
