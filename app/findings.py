@@ -137,6 +137,6 @@ async def _speech() -> Finding:
     recogniser = asr()
     if recogniser is None:
         why, remedy = why_none()
-        what = f"videos are looked at, and what is said in them is not heard: {why}; subtitles are used"
+        what = f"videos are looked at, and their speech is not heard: {why}; subtitles are used"
         return Finding(title, "off", what, remedy)
     return Finding(title, "ok", f"videos are looked at, and heard by {recogniser.name}")

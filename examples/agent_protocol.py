@@ -1,4 +1,4 @@
-"""A question to `langgraph dev` by the two protocols that other agents speak: A2A, and MCP.
+"""Ask `langgraph dev` a question by the two protocols of agents: A2A and MCP.
 
 Start `langgraph dev` in the checkout, then run `python examples/agent_protocol.py "a question"`.
 """
@@ -17,31 +17,37 @@ SERVER = "http://127.0.0.1:2024"
 
 
 async def by_a2a(question: str, server: str = SERVER, conversation: str = "") -> tuple[str, str]:
-    """Return the answer to a message, and the conversation to go on with."""
+    """Return the answer to a message, and the id with which the conversation continues."""
     async with httpx.AsyncClient(base_url=server, timeout=300) as client:
-        found = (
-            (await client.post("/assistants/search", json={"graph_id": "agent"})).raise_for_status().json()
-        )
-        message: dict[str, Any] = {"role": "user", "parts": [{"kind": "text", "text": question}]}
-        message |= {"messageId": uuid.uuid4().hex, **({"contextId": conversation} if conversation else {})}
+        found = await client.post("/assistants/search", json={"graph_id": "agent"})
+        assistant = found.raise_for_status().json()[0]["assistant_id"]
+        message: dict[str, Any] = {
+            "role": "user",
+            "parts": [{"kind": "text", "text": question}],
+            "messageId": uuid.uuid4().hex,
+        }
+        if conversation:
+            message["contextId"] = conversation
         call = {"jsonrpc": "2.0", "id": "1", "method": "message/send", "params": {"message": message}}
-        told = (await client.post(f"/a2a/{found[0]['assistant_id']}", json=call)).raise_for_status().json()
-    task = told["result"]
+        response = await client.post(f"/a2a/{assistant}", json=call)
+    task = response.raise_for_status().json()["result"]
     return task["artifacts"][0]["parts"][0]["text"], task["contextId"]
 
 
 async def by_mcp(question: str, server: str = SERVER) -> str:
-    """Return what the graph `agent` gives as a tool: its whole state, as text."""
+    """Call the graph `agent` as a tool, and return its result: the whole state as text."""
     async with Client(f"{server}/mcp") as assistant:
-        told = await assistant.call_tool("agent", {"question": question})
-        return "\n".join(part.text for part in told.content if part.type == "text")
+        result = await assistant.call_tool("agent", {"question": question})
+        return "\n".join([part.text for part in result.content if part.type == "text"])
 
 
 async def main(question: str, server: str = SERVER) -> str:
     """Print the names of the tools, and return the answer by A2A."""
     async with Client(f"{server}/mcp") as assistant:
-        print([tool.name for tool in (await assistant.list_tools()).tools])
-    return (await by_a2a(question, server))[0]
+        listed = await assistant.list_tools()
+        print([tool.name for tool in listed.tools])
+    answer, _ = await by_a2a(question, server)
+    return answer
 
 
 if __name__ == "__main__":

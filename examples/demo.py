@@ -1,4 +1,4 @@
-"""Index the example library into a throw-away home and ask it seven questions, with the commands a person would type.
+"""Index the example library into a temporary home, and ask it seven questions on the command line.
 
 Run `make demo`. It needs no key and no language model: the answers are quotes of the closest passages. With
 RAGWEAVE_KNOBS=mode=auto a configured chat model writes them.
@@ -45,11 +45,11 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         [],
     ),
 ]
-"""What is shown, the command, its exit code, and what its output must hold."""
+"""Rows of a title, a command, its exit code, and words that its output must contain."""
 
 
 class _Tee(io.TextIOBase):
-    """Writes through to the terminal and keeps what was written."""
+    """Writes to the terminal, and keeps a copy of the text."""
 
     def __init__(self, out: io.TextIOBase) -> None:
         self.out, self.kept = out, ""
@@ -73,7 +73,7 @@ class _Tee(io.TextIOBase):
 
 
 def show(title: str, argv: list[str], code: int, words: list[str], typed: str = "") -> bool:
-    """Run one command and say whether it did what it should."""
+    """Run one command, and return whether it printed the words and exited with the code."""
     from ragweave.app.cli import main
 
     line = shlex.join(["ragweave", *argv])
@@ -86,10 +86,10 @@ def show(title: str, argv: list[str], code: int, words: list[str], typed: str = 
             got = main(argv)
     finally:
         sys.stdin = stdin
-    told = " ".join(tee.kept.split())
-    missing = [w for w in words if w not in told]
+    output = " ".join(tee.kept.split())
+    missing = [word for word in words if word not in output]
     if got != code or missing:
-        print(f"(exit code {got} where {code} was expected; not shown: {missing})", file=sys.stderr)
+        print(f"(exit code {got}, expected {code}; not shown: {missing})", file=sys.stderr)
     return got == code and not missing
 
 
@@ -106,21 +106,18 @@ def collections() -> None:
 
 
 def run() -> int:
-    """Show everything; the exit code is 1 where something did not go as it should."""
+    """Run every command; return the exit code 1 if one of them failed."""
     shutil.rmtree(HOME, ignore_errors=True)
-    for name in [
-        n
-        for n in os.environ
-        if n.startswith("RAGWEAVE_") and not n.startswith(("RAGWEAVE_KNOBS", "RAGWEAVE_CHAT"))
-    ]:
-        del os.environ[name]
+    for name in list(os.environ):
+        if name.startswith("RAGWEAVE_") and not name.startswith(("RAGWEAVE_KNOBS", "RAGWEAVE_CHAT")):
+            del os.environ[name]
     os.environ["RAGWEAVE_HOME"] = str(HOME)
     os.environ["RAGWEAVE_LIBRARY"] = "default"
     os.environ.setdefault("RAGWEAVE_KNOBS", "mode=extractive")
     os.chdir(ROOT)
     fine = show("A small library: nine files", ["index", "examples/library"], 0, ["9 files"])
     fine &= show(
-        "A conversation: a question whose answer stands in two documents, and a follow-up",
+        "A conversation: a question whose answer needs two documents, and a follow-up",
         ["chat"],
         0,
         ["built in 1961", "closed in 1987", "Ostvik"],

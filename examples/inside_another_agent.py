@@ -18,10 +18,10 @@ from ragweave import Context, as_tool, build_agent
 
 
 def as_sub_graph() -> Any:
-    """Return an agent of which Ragweave is one node.
+    """Return an agent in which Ragweave is one node.
 
-    Both share `messages`; the context of the outer run reaches the inner one. A saver given to the outer
-    graph keeps the inner one as well, so that consent to a web search can be asked for.
+    Both share `messages`; the context of the outer run reaches the inner one. A saver of the outer graph also
+    saves the inner one, so that a run can wait for consent to a web search.
     """
     outer = StateGraph(MessagesState, context_schema=Context)
     outer.add_node("notes", build_agent("agent"))
@@ -45,9 +45,10 @@ def with_tool(model: Any) -> Any:
     bound = model.bind_tools([look_up]) if hasattr(model, "bind_tools") else model
 
     async def think(state: MessagesState) -> dict[str, Any]:
-        reply = (
-            await bound.ainvoke(state["messages"]) if hasattr(bound, "ainvoke") else bound(state["messages"])
-        )
+        if hasattr(bound, "ainvoke"):
+            reply = await bound.ainvoke(state["messages"])
+        else:
+            reply = bound(state["messages"])
         return {"messages": [reply]}
 
     outer.add_node("think", think)

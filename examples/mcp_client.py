@@ -1,4 +1,4 @@
-"""What an assistant does with `mcp.json`: start `ragweave mcp`, list its tools, and look something up.
+"""Do what an assistant does with `mcp.json`: start `ragweave mcp`, list its tools, and ask a question.
 
 Index something first (`ragweave index FOLDER`), then run `python examples/mcp_client.py "a question"`.
 """
@@ -13,22 +13,23 @@ from pathlib import Path
 
 from mcp import Client, StdioServerParameters
 
-TOLD = Path(__file__).with_name("mcp.json")
-"""The lines that an assistant takes into its own settings."""
+SETTINGS = Path(__file__).with_name("mcp.json")
+"""Settings of an assistant, with the entry that starts Ragweave."""
 
 
-def server_of(told: Path = TOLD) -> StdioServerParameters:
-    """Read how the server is started."""
-    row = json.loads(told.read_text(encoding="utf-8"))["mcpServers"]["ragweave"]
+def server_of(settings: Path = SETTINGS) -> StdioServerParameters:
+    """Return how the settings start the server."""
+    row = json.loads(settings.read_text(encoding="utf-8"))["mcpServers"]["ragweave"]
     return StdioServerParameters(command=row["command"], args=row["args"], env={**os.environ})
 
 
 async def main(question: str, server: StdioServerParameters) -> str:
-    """Print the tools, and return what `ask` answers."""
+    """Print the names of the tools, and return the answer of the tool `ask`."""
     async with Client(server) as assistant:
-        print([tool.name for tool in (await assistant.list_tools()).tools])
+        listed = await assistant.list_tools()
+        print([tool.name for tool in listed.tools])
         answer = await assistant.call_tool("ask", {"question": question})
-        return "\n".join(part.text for part in answer.content if part.type == "text")
+        return "\n".join([part.text for part in answer.content if part.type == "text"])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Make a small library of invented news: the same facts change over the dates, others never do.
+"""Write a small library of invented news, in which some facts change over time and others never do.
 
     python examples/news.py FOLDER
 
-FOLDER/files holds one Markdown file per report, each with its date; FOLDER/questions.jsonl what to ask. Three
-kinds: `latest` asks for the state of a fact that changed, `timeless` for one that never did and stands in an
-old report, and `old` asks for the latest of something that only an old report tells. Equal on every machine.
+FOLDER/files holds one dated Markdown file for each report, FOLDER/questions.jsonl the questions. They are of
+three kinds: `latest` asks for the state of a fact that changed, `timeless` for a fact that never did and is in
+an old report, and `old` for the latest about something that only an old report mentions. The files are the
+same on every machine.
 
     ragweave index FOLDER/files
     ragweave ask "What is the current fare of the Pell ferry?"
@@ -20,7 +21,7 @@ from pathlib import Path
 
 FIRST = date(2023, 2, 6)
 REPORTS = 6
-"""Times that each fact is reported."""
+"""Reports about each fact that changes."""
 
 PLACES = (
     "Pell",
@@ -113,29 +114,32 @@ CHINESE = (
 
 
 def titled(text: str) -> str:
-    """Return a text with its first letter large."""
+    """Return a text with its first letter in upper case."""
     return text[0].upper() + text[1:]
 
 
-def make(folder: Path) -> None:
-    """Write the reports and the questions."""
-    rng = random.Random(7)
-    (folder / "files").mkdir(parents=True, exist_ok=True)
-    questions: list[dict[str, object]] = []
-    written = 0
+class Writer:
+    """Writes reports and collects questions, with dates and words chosen by a seeded generator."""
 
-    def report(day: date, title: str, text: str) -> str:
-        nonlocal written
-        written += 1
-        name = f"{written:04}.md"
+    def __init__(self, folder: Path) -> None:
+        self.rng = random.Random(7)
+        self.folder = folder
+        self.questions: list[dict[str, object]] = []
+        self._written = 0
+
+    def report(self, day: date, title: str, text: str) -> str:
+        """Write one report, and return the name of its file."""
+        self._written += 1
+        name = f"{self._written:04}.md"
         page = f"---\ndate: {day.isoformat()}\n---\n\n# {title}\n\n{text}\n"
-        (folder / "files" / name).write_text(page, encoding="utf-8")
+        (self.folder / "files" / name).write_text(page, encoding="utf-8")
         return name
 
-    def ask(kind: str, question: str, answer: str, gold: str) -> None:
-        questions.append(
+    def ask(self, kind: str, question: str, answer: str, gold: str) -> None:
+        """Add a question with its answer and the file that holds it."""
+        self.questions.append(
             {
-                "id": f"news-{len(questions):03}",
+                "id": f"news-{len(self.questions):03}",
                 "kind": kind,
                 "question": question,
                 "answers": [answer],
@@ -143,41 +147,53 @@ def make(folder: Path) -> None:
             }
         )
 
-    def changing(title: str, question: str, forms: tuple[str, ...], values: list[str]) -> None:
-        day, gold = FIRST + timedelta(days=rng.randrange(40)), ""
+    def changing(self, title: str, question: str, forms: tuple[str, ...], values: list[str]) -> None:
+        """Report a fact once for each of its values; the question asks for the last one."""
+        day, gold = FIRST + timedelta(days=self.rng.randrange(40)), ""
         for value in values:
-            gold = report(day, title, rng.choice(forms).replace("{value}", value))
-            day += timedelta(days=rng.randrange(9, 60))
-        ask("latest", question, values[-1], gold)
+            gold = self.report(day, title, self.rng.choice(forms).replace("{value}", value))
+            day += timedelta(days=self.rng.randrange(9, 60))
+        self.ask("latest", question, values[-1], gold)
 
-    for place in PLACES:
+    def facts(self, place: str) -> None:
+        """Report the facts of a place that change."""
         for subject, question, forms, pool in FACTS:
-            now = rng.choice(NOW[question.split()[0]])
-            filled = tuple(f.replace("{place}", place) for f in forms)
+            now = self.rng.choice(NOW[question.split()[0]])
+            filled = tuple([form.replace("{place}", place) for form in forms])
             asked = question.replace("{place}", place).replace("{now}", now)
-            changing(titled(subject.format(place=place)), asked, filled, rng.sample(pool, REPORTS))
+            self.changing(titled(subject.format(place=place)), asked, filled, self.rng.sample(pool, REPORTS))
+
+    def history(self, place: str) -> None:
+        """Report the facts of a place that never change, and its wreck."""
+        rng = self.rng
         for n, (question, form) in enumerate(TIMELESS):
             value = str(rng.randrange(1790, 1890)) if n == 0 else rng.choice(FACTS[1][3])
             day = FIRST - timedelta(days=rng.randrange(400, 3000))
-            gold = report(day, f"From the history of {place}", form.format(place=place, value=value))
-            ask("timeless", question.format(place=place), value, gold)
+            gold = self.report(day, f"From the history of {place}", form.format(place=place, value=value))
+            self.ask("timeless", question.format(place=place), value, gold)
         cargo = rng.choice(CARGO)
         day = FIRST - timedelta(days=rng.randrange(400, 2000))
-        ask(
-            "old",
-            OLD[0].format(place=place),
-            cargo,
-            report(day, f"Wreck off {place}", OLD[1].format(place=place, value=cargo)),
-        )
+        gold = self.report(day, f"Wreck off {place}", OLD[1].format(place=place, value=cargo))
+        self.ask("old", OLD[0].format(place=place), cargo, gold)
+
+    def other(self, place: str) -> None:
+        """Report news of a place that no question asks for."""
         for form in OTHER:
-            report(
-                FIRST + timedelta(days=rng.randrange(300, 420)),
-                f"News from {place}",
-                form.format(place=place),
-            )
+            day = FIRST + timedelta(days=self.rng.randrange(300, 420))
+            self.report(day, f"News from {place}", form.format(place=place))
+
+
+def make(folder: Path) -> None:
+    """Write the reports and the questions."""
+    (folder / "files").mkdir(parents=True, exist_ok=True)
+    writer = Writer(folder)
+    for place in PLACES:
+        writer.facts(place)
+        writer.history(place)
+        writer.other(place)
     for question, form, names in CHINESE:
-        changing("青山镇新闻", question, (form,), list(names))
-    lines = [json.dumps(q, ensure_ascii=False) for q in questions]
+        writer.changing("青山镇新闻", question, (form,), list(names))
+    lines = [json.dumps(question, ensure_ascii=False) for question in writer.questions]
     (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -1,8 +1,8 @@
-"""A LangGraph project of your own around Ragweave's agent, which goes on after a restart without a warning.
+"""A LangGraph project of your own around Ragweave's agent; conversations survive a restart.
 
-LangGraph reads back from a checkpoint only the types that a program names: it warns of any other, and refuses
-it where LANGGRAPH_STRICT_MSGPACK is true. `own_project.json` names them for `langgraph dev`, `serializer` for
-your own saver.
+LangGraph loads from a checkpoint only the types that a program names. It warns about any other type, and
+refuses it if LANGGRAPH_STRICT_MSGPACK is true. `own_project.json` names the types for `langgraph dev`,
+`serializer` for your own saver.
 
 Index something first (`ragweave index FOLDER`), then run `python examples/own_project.py "a question" "and
 another"`.
@@ -31,21 +31,21 @@ class Slip:
     questions: int
 
 
-class Desk(MessagesState):
+class Conversation(MessagesState):
     """The state of your graph; Ragweave shares its `messages`."""
 
     slip: Slip
 
 
-def count(state: Desk) -> dict[str, Any]:
+def count(state: Conversation) -> dict[str, Any]:
     """Count the questions of a conversation."""
     before = state.get("slip")
     return {"slip": Slip(before.questions + 1 if before else 1)}
 
 
 def builder() -> StateGraph[Any, Any, Any, Any]:
-    """Return your graph, of which Ragweave is one node."""
-    outer: StateGraph[Any, Any, Any, Any] = StateGraph(Desk, context_schema=Context)
+    """Return your graph, in which Ragweave is one node."""
+    outer: StateGraph[Any, Any, Any, Any] = StateGraph(Conversation, context_schema=Context)
     outer.add_node("count", count)
     outer.add_node("notes", build_agent("agent"))
     outer.add_edge(START, "count")
@@ -55,24 +55,24 @@ def builder() -> StateGraph[Any, Any, Any, Any]:
 
 
 def serializer() -> JsonPlusSerializer:
-    """Return what reads checkpoints back: Ragweave's types, and yours."""
+    """Return a serializer that loads Ragweave's types and yours."""
     return JsonPlusSerializer(allowed_msgpack_modules=[*SAVED, Slip])
 
 
 graph = builder().compile()
-"""For `langgraph dev`, which brings its own saver and takes the types from own_project.json."""
+"""The graph for `langgraph dev`, which has its own saver and takes the types from own_project.json."""
 
 
 async def main(questions: list[str]) -> list[str]:
-    """Ask in one conversation, each time with what a new process would read back."""
+    """Ask questions in one conversation; each loads the conversation as a new process would."""
     saver = InMemorySaver(serde=serializer())
-    talk: Any = {"configurable": {"thread_id": "one"}}
-    said = []
+    config: Any = {"configurable": {"thread_id": "one"}}
+    answers = []
     for question in questions:
-        desk = builder().compile(checkpointer=saver)
-        end = await desk.ainvoke({"messages": [HumanMessage(question)]}, talk, context=Context())
-        said.append(f"{end['slip'].questions}. {end['messages'][-1].text}")
-    return said
+        agent = builder().compile(checkpointer=saver)
+        end = await agent.ainvoke({"messages": [HumanMessage(question)]}, config, context=Context())
+        answers.append(f"{end['slip'].questions}. {end['messages'][-1].text}")
+    return answers
 
 
 if __name__ == "__main__":

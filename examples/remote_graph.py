@@ -17,7 +17,7 @@ SERVER = "http://127.0.0.1:2024"
 
 
 def as_node(server: str = SERVER) -> Any:
-    """Return a graph of which Ragweave is one node; both share `messages`."""
+    """Return a graph in which Ragweave is one node; both share `messages`."""
     outer = StateGraph(MessagesState)
     outer.add_node("notes", RemoteGraph("agent", url=server))
     outer.add_edge(START, "notes")
@@ -26,7 +26,7 @@ def as_node(server: str = SERVER) -> Any:
 
 
 async def main(question: str, server: str = SERVER) -> str:
-    """Print the steps of a run, and return the answer that the outer graph ends with."""
+    """Print the steps of a run, and return the answer of the outer graph."""
     notes = RemoteGraph("agent", url=server)
     async for event in notes.astream({"question": question}, context={"top_k": 5}, stream_mode="custom"):
         print(f"{event['node']}: {event['summary']}" if event["type"] == "step" else event["type"])

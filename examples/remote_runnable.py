@@ -1,4 +1,4 @@
-"""A question to a running server by LangServe: steps and sentences as they come, then the answer.
+"""Ask a running server a question by LangServe: print steps and sentences as they arrive, then the answer.
 
 Start `ragweave serve`, then run `python examples/remote_runnable.py "a question"`.
 """
@@ -14,9 +14,8 @@ SERVER = "http://127.0.0.1:8765"
 
 def main(question: str, server: str = SERVER) -> str:
     """Print the stream of a run, and return the text of its answer."""
-    agent = RemoteRunnable(
-        f"{server}/langserve/agent/"
-    )  # a server with keys: headers={"Authorization": "Bearer rw_..."}
+    # For a server with keys, add: headers={"Authorization": "Bearer rw_..."}
+    agent = RemoteRunnable(f"{server}/langserve/agent/")
     text = ""
     for event in agent.stream({"question": question}, config={"configurable": {"top_k": 5}}):
         if event["type"] == "step":

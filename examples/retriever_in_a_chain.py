@@ -1,4 +1,4 @@
-"""Ragweave as the retriever of a LangChain chain, whose own model writes from what was found.
+"""Ragweave as the retriever of a LangChain chain, whose own model writes the answer.
 
 Index something first (`ragweave index FOLDER`), then run `python examples/retriever_in_a_chain.py "a
 question"`, with the key of OpenAI, or with another model of LangChain in the variable MODEL.
@@ -30,14 +30,14 @@ def chain(model: Any) -> Runnable[str, str]:
     Args:
         model: a chat model of LangChain, or a function of a prompt.
     """
-    found = Retriever(k=4) | _told
-    return {"passages": found, "question": RunnablePassthrough()} | PROMPT | model | StrOutputParser()
+    passages = Retriever(k=4) | _as_text
+    return {"passages": passages, "question": RunnablePassthrough()} | PROMPT | model | StrOutputParser()
 
 
-def _told(documents: list[Document]) -> str:
-    return "\n\n".join(f"{document.metadata['title']}\n{document.page_content}" for document in documents)
+def _as_text(documents: list[Document]) -> str:
+    return "\n\n".join([f"{document.metadata['title']}\n{document.page_content}" for document in documents])
 
 
 if __name__ == "__main__":
-    asked = " ".join(sys.argv[1:]) or "What do my notes say?"
-    print(chain(init_chat_model(os.environ.get("MODEL", "openai:gpt-4o-mini"))).invoke(asked))
+    question = " ".join(sys.argv[1:]) or "What do my notes say?"
+    print(chain(init_chat_model(os.environ.get("MODEL", "openai:gpt-4o-mini"))).invoke(question))

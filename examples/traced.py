@@ -1,4 +1,4 @@
-"""A question with its trace: here in the terminal, or at LangSmith or Langfuse, which then get questions and passages.
+"""Trace a question: in the terminal, or at LangSmith or Langfuse, which get questions and passages.
 
 Index something first (`ragweave index FOLDER`), then run `python examples/traced.py "a question"`. LangSmith
 needs no code, but LANGSMITH_TRACING=true and LANGSMITH_API_KEY. For Langfuse put its own handler into
@@ -29,7 +29,9 @@ class Printed(BaseCallbackHandler):
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **more: Any) -> None:
         """Remember when a step began."""
-        if (name := str(more.get("name") or "")) == (more.get("metadata") or {}).get("langgraph_node"):
+        name = str(more.get("name") or "")
+        metadata = more.get("metadata") or {}
+        if name == metadata.get("langgraph_node"):
             self._begun[run_id] = (name, time.perf_counter())
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **more: Any) -> None:
@@ -41,7 +43,7 @@ class Printed(BaseCallbackHandler):
 
 
 async def main(question: str, handlers: Sequence[BaseCallbackHandler]) -> str:
-    """Ask, handing every step to the handlers; return the text of the answer."""
+    """Ask a question, pass every step to the handlers, and return the text of the answer."""
     state = await build_agent().ainvoke({"question": question}, config={"callbacks": [*handlers]})
     return str(state["answer"].text)
 
