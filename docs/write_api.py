@@ -1,4 +1,4 @@
-"""Writes the tables of endpoints into docs/api.md from the server's own OpenAPI schema.
+"""Write the tables of endpoints into docs/api.md from the server's own OpenAPI schema.
 
 Run `python -m ragweave.docs.write_api FILE`; without a file it prints the tables.
 """
@@ -22,52 +22,73 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Files", ("/media",)),
     ("Other programs", ("/v1",)),
 )
-"""Titles of the tables, with the beginnings of the paths in each."""
+"""Titles of the tables, with the path prefixes of each."""
 REST = "Server, models and keys"
-"""Title of the table of what is in no other."""
+"""Title of the table of all other paths."""
 BEGIN, END = "<!-- endpoints: written by `make docs` -->", "<!-- end of endpoints -->"
 STANDARD = "/v1"
-"""Beginning of the paths whose members are those of the OpenAI API: only what is required is told, and our own."""
+"""Prefix of the paths of the OpenAI API; only their required fields and our own field are listed."""
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def schema() -> dict[str, Any]:
-    """Return the OpenAPI schema of the server; its database is made in the home, if it is not there."""
+    """Return the OpenAPI schema of the server; this creates its database in the home."""
     from ragweave.serve.app import create_app
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a path that takes HEAD as well as GET has one operation id
+        # A path that takes both HEAD and GET has one operation id, which gives a warning.
+        warnings.simplefilter("ignore")
         return create_app().openapi()
 
 
 def tables(described: Mapping[str, Any]) -> str:
     """Return one table for each group of paths of a schema, as Markdown."""
-    rows: dict[str, list[str]] = {title: [] for title in (*(title for title, _ in GROUPS), REST)}
+    rows: dict[str, list[str]] = {title: [] for title, _ in GROUPS}
+    rows[REST] = []
     for path, methods in described["paths"].items():
-        title = next((title for title, starts in GROUPS if path.startswith(starts)), REST)
         for method in _METHODS:
             if method in methods:
-                rows[title].append(_row(method, path, methods[method], described["components"]["schemas"]))
-    return "\n".join(
-        "\n".join([f"### {title}", "", "| request | what it does |", "|---|---|", *rows[title], ""])
-        for title in rows
-    )
+                row = _row(method, path, methods[method], described["components"]["schemas"])
+                rows[_group(path)].append(row)
+    lines: list[str] = []
+    for title in rows:
+        lines += [f"### {title}", "", "| request | what it does |", "|---|---|", *rows[title], ""]
+    return "\n".join(lines)
+
+
+def _group(path: str) -> str:
+    """Return the title of the table for a path."""
+    for title, prefixes in GROUPS:
+        if path.startswith(prefixes):
+            return title
+    return REST
 
 
 def _row(method: str, path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
-    named = sorted(operation.get("parameters", ()), key=lambda p: not p["required"])
-    query = [_optional(p["name"], p["required"]) for p in named if p["in"] == "query"]
-    request = f"{method.upper()} {path}" + (f"?{'&'.join(query)}" if query else "")
-    body = [
-        _optional(name, name in form.get("required", ()))
-        for content in operation.get("requestBody", {}).get("content", {}).values()
-        for form in [schemas[content["schema"]["$ref"].rpartition("/")[2]]]
-        for name in form.get("properties", {})
-        if not path.startswith(STANDARD) or name in (*form["required"], "ragweave")
-    ]
-    sent = f" `{', '.join(body)}`" if body else ""
-    does = _first(operation.get("description", "")).replace("|", "\\|")
-    return f"| `{request}`{sent} | {does} |"
+    """Return the row of a request: method, path, query and fields of the body, and what it does."""
+    request = f"{method.upper()} {path}"
+    query: list[str] = []
+    for parameter in sorted(operation.get("parameters", ()), key=lambda parameter: not parameter["required"]):
+        if parameter["in"] == "query":
+            query.append(_optional(parameter["name"], parameter["required"]))
+    if query:
+        request += f"?{'&'.join(query)}"
+    fields = _body_fields(path, operation, schemas)
+    body = f" `{', '.join(fields)}`" if fields else ""
+    meaning = _first(operation.get("description", "")).replace("|", "\\|")
+    return f"| `{request}`{body} | {meaning} |"
+
+
+def _body_fields(path: str, operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a request's body; of the OpenAI API, those that `STANDARD` says."""
+    fields: list[str] = []
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        form = schemas[content["schema"]["$ref"].rpartition("/")[2]]
+        required = form.get("required", ())
+        for name in form.get("properties", {}):
+            if not path.startswith(STANDARD) or name in required or name == "ragweave":
+                fields.append(_optional(name, name in required))
+    return fields
 
 
 def _optional(name: str, required: bool) -> str:
@@ -81,10 +102,10 @@ def _first(text: str) -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with its tables written anew; what stands outside of them is kept.
+    """Return the page with new tables; the text outside of them is kept.
 
     Raises:
-        ValueError: the two marks between which the tables stand are not there.
+        ValueError: the page lacks the two marks that enclose the tables.
     """
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
@@ -94,7 +115,7 @@ def page(text: str) -> str:
 
 
 def main(argv: list[str]) -> None:
-    """Write the tables into the file named first, or print them."""
+    """Write the tables into the file that the first argument names, or print them."""
     with tempfile.TemporaryDirectory() as home:
         os.environ["RAGWEAVE_HOME"] = home
         if argv:

@@ -1,4 +1,4 @@
-"""Writes docs/configuration.md from the settings and the context, so that it cannot fall behind them.
+"""Write docs/configuration.md from the settings and the context, so that the page is never out of date.
 
 Run `python -m ragweave.docs.write_configuration FILE`; without a file it prints the page.
 """
@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -20,11 +20,45 @@ from pydantic_core import PydanticUndefined
 
 _INTRO = """# Configuration
 
-`make docs` writes every table of this page from the code. Ragweave reads variables from the environment and from a
-`.env` file in the working folder or of your own settings, which `ragweave setup` writes; the first of them wins. Keys
-and addresses belong there, never into the knobs of a run. With `_FILE` behind its name, a variable of the environment
-holds the path of a file with the value. A command names the `RAGWEAVE_` variables that it does not know.
+`make docs` writes every table of this page from the code. Ragweave reads variables from the environment, from
+a `.env` file in the working folder, and from your own settings, which `ragweave setup` writes; the first of
+them wins. Keys and addresses belong there, never into the knobs of a run. With `_FILE` behind its name, a
+variable of the environment holds the path of a file with the value. A command names the `RAGWEAVE_` variables
+that it does not know.
 """
+
+
+_COMMAND_LINE = (
+    "Defaults of the commands and of `ragweave serve`; Python and LangGraph Studio have those of "
+    "[one run](#one-run)."
+)
+_MODELS = (
+    "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY`"
+    " names three variables, as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and `RAGWEAVE_JUDGE_KEY`. What a role"
+    " does not set comes from the writer, whose key goes to its own server only."
+)
+_LIBRARIES = (
+    "Where data is kept, the limits under which files are read, and the web search that a run may use."
+)
+_ONE_RUN = (
+    "## One run\n\nFields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(...,"
+    " context=Context(...))`, or the form in Studio.\n"
+)
+_METHODS = (
+    "## Methods and presets\n\nWhat papers fixed and measured. `--preset NAME` sets them together,"
+    " `--set method.KEY=VALUE` one by one, and `Context(method={...})` from Python.\n"
+)
+
+
+_TYPES: dict[Any, str] = {
+    str: "text",
+    int: "whole number",
+    float: "number",
+    bool: "`true`, `false`",
+    Path: "folder",
+    SecretStr: "secret",
+}
+"""What a reader calls the types of settings."""
 
 
 def page() -> str:
@@ -36,84 +70,77 @@ def page() -> str:
     from ragweave.models.settings import ModelSettings
     from ragweave.serve.settings import ServeSettings
 
-    parts = [_INTRO]
-    rooms: tuple[tuple[str, str, type[BaseModel]], ...] = (
-        (
-            "Command line",
-            (
-                "Defaults of the commands and of `ragweave serve`; Python and LangGraph Studio have those of "
-                "[one run](#one-run)."
-            ),
-            RunSettings,
-        ),
-        (
-            "Models",
-            (
-                "Without `RAGWEAVE_CHAT` Ragweave works in extractive mode. A row with `_URL` and `_KEY`"
-                " stands for three variables, as `RAGWEAVE_JUDGE`, `RAGWEAVE_JUDGE_URL` and"
-                " `RAGWEAVE_JUDGE_KEY`. What a role does not set comes from the writer, whose key goes to its"
-                " own server only."
-            ),
-            ModelSettings,
-        ),
-        (
-            "Libraries, files and the web",
-            (
-                "Where data is kept, the limits under which files are read, and the web search that a run may"
-                " use."
-            ),
-            CorporaSettings,
-        ),
+    sections: tuple[tuple[str, str, type[BaseModel]], ...] = (
+        ("Command line", _COMMAND_LINE, RunSettings),
+        ("Models", _MODELS, ModelSettings),
+        ("Libraries, files and the web", _LIBRARIES, CorporaSettings),
         ("Server", "Settings of `ragweave serve`.", ServeSettings),
     )
-    for title, intro, model in rooms:
-        parts += [f"## {title}\n\n{intro}\n", _table(model, "variable", environment=True)]
-    parts += [
-        (
-            "## One run\n\nFields of `ragweave.Context`: `ragweave ask --set KEY=VALUE`, `ragweave.ask(...,"
-            " context=Context(...))`, or the form in Studio.\n"
-        ),
-        _table(Context, "knob", environment=False),
-        (
-            "## Methods and presets\n\nWhat papers fixed and measured. `--preset NAME` sets them together,"
-            " `--set method.KEY=VALUE` one by one, and `Context(method={...})` from Python.\n"
-        ),
-        _table(Method, "setting", environment=False),
-        _presets(PRESETS),
-    ]
+    parts = [_INTRO]
+    for title, intro, model in sections:
+        parts.append(f"## {title}\n\n{intro}\n")
+        parts.append(_table(model, "variable", environment=True))
+    parts += [_ONE_RUN, _table(Context, "knob", environment=False)]
+    parts += [_METHODS, _table(Method, "setting", environment=False), _presets(PRESETS)]
     return "\n".join(parts)
 
 
 def _presets(presets: Iterable[str]) -> str:
+    """Return a list of the presets; a variant of another preset lists only its differences."""
     from ragweave.components.method import knobs_of
 
     rows: list[str] = []
-    whole: dict[str, dict[str, object]] = {}
+    knobs: dict[str, dict[str, object]] = {}
     for name in presets:
-        flat = knobs_of(name)
-        base = next((n for n in whole if name.startswith(f"{n}-")), "")
-        whole[name] = flat
-        own = {k: v for k, v in flat.items() if not base or whole[base].get(k) != v}
-        parts = [f"as `{base}`"] * bool(base) + [f"`{k}={v}`" for k, v in own.items()]
+        knobs[name] = knobs_of(name)
+        base = _base_preset(name, knobs)
+        inherited: dict[str, object] = knobs[base] if base else {}
+        parts = [f"as `{base}`"] if base else []
+        for key, value in knobs[name].items():
+            if not base or inherited.get(key) != value:
+                parts.append(f"`{key}={value}`")
         rows.append(f"- `{name}`: {', '.join(parts)}")
     return "\n".join(rows) + "\n"
 
 
+def _base_preset(name: str, presets: Iterable[str]) -> str:
+    """Return the first preset of which this one is a variant, or an empty string."""
+    for other in presets:
+        if name.startswith(f"{other}-"):
+            return other
+    return ""
+
+
 def _table(model: type[BaseModel], head: str, *, environment: bool) -> str:
-    told = attribute_docstrings(model)
+    """Return a table of the fields of a model; with `environment`, by the names of their variables."""
+    docstrings = attribute_docstrings(model)
     prefix = str(model.model_config.get("env_prefix", "")) if environment else ""
     rows = [f"| {head} | values | default | meaning |", "|---|---|---|---|"]
     for name, field in model.model_fields.items():
-        meaning = field.description or told.get(name, "")
+        meaning = field.description or docstrings.get(name, "")
         if not meaning and name.endswith(("_url", "_key")):
             continue
-        shown = _names(name, field, prefix)
-        own = [f"`_{part}`" for part in ("URL", "KEY") if f"{name}_{part.lower()}" in model.model_fields]
-        if environment and own and not model.model_fields[f"{name}_url"].description:
-            shown = ", ".join([shown, *own])
-        cells = (shown, _values(field), _default(field), meaning)
-        rows.append("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in cells) + " |")
+        names = _names(name, field, prefix)
+        if environment:
+            names += _address_and_key(name, model)
+        rows.append(_row(names, _values(field), _default(field), meaning))
     return "\n".join(rows) + "\n"
+
+
+def _row(*texts: str) -> str:
+    cells = [" ".join(text.split()).replace("|", "\\|") for text in texts]
+    return f"| {' | '.join(cells)} |"
+
+
+def _address_and_key(name: str, model: type[BaseModel]) -> str:
+    """Return the endings of the variables for a model's address and key, if they have no row of their own."""
+    address = model.model_fields.get(f"{name}_url")
+    names = ""
+    if address is not None and not address.description:
+        names += ", `_URL`"
+        if f"{name}_key" in model.model_fields:
+            names += ", `_KEY`"
+    return names
 
 
 def _names(name: str, field: FieldInfo, prefix: str) -> str:
@@ -121,11 +148,12 @@ def _names(name: str, field: FieldInfo, prefix: str) -> str:
         return f"`{name}`"
     alias = field.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else [alias or prefix + name.upper()]
-    return ", ".join(f"`{choice}`" for choice in choices)
+    return ", ".join([f"`{choice}`" for choice in choices])
 
 
 def _values(field: FieldInfo) -> str:
-    bounds = {type(m).__name__.lower(): m for m in field.metadata}
+    """Return the type of a field and its bounds."""
+    bounds = {type(bound).__name__.lower(): bound for bound in field.metadata}
     limits = []
     for key, sign in (("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")):
         if key in bounds:
@@ -135,14 +163,14 @@ def _values(field: FieldInfo) -> str:
 
 def _type(annotation: Any) -> str:
     choices = get_args(annotation)
-    if get_origin(annotation) is tuple:
+    origin = get_origin(annotation)
+    if origin is tuple:
         return "list of " + _type(choices[0])
-    if choices and all(isinstance(c, str) for c in choices):
-        return ", ".join(f"`{c}`" for c in choices)
-    kept = [c for c in choices if c is not type(None)] or [annotation]
-    names = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`", Path: "folder"}
-    names[SecretStr] = "secret"
-    return names.get(kept[0], str(getattr(kept[0], "__name__", kept[0])))
+    if origin is Literal:
+        return ", ".join([f"`{choice}`" for choice in choices])
+    # The first type of `X | None` is X.
+    kind = choices[0] if choices else annotation
+    return _TYPES.get(kind, str(getattr(kind, "__name__", kind)))
 
 
 def _default(field: FieldInfo) -> str:
@@ -155,11 +183,13 @@ def _default(field: FieldInfo) -> str:
         return "empty"
     if isinstance(value, BaseModel):
         return "see below"
-    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+    if isinstance(value, bool):
+        value = str(value).lower()
+    return f"`{value}`"
 
 
 def attribute_docstrings(model: type) -> dict[str, str]:
-    """Return the string under each field of a class."""
+    """Return the docstring of each field of a class: the string below it."""
     body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
     found: dict[str, str] = {}
     if isinstance(body, ast.ClassDef):
@@ -175,7 +205,7 @@ def attribute_docstrings(model: type) -> dict[str, str]:
 
 
 def put(text: str, argv: list[str]) -> None:
-    """Write a page to the file named first, or print it."""
+    """Write a page to the file that the first argument names, or print it."""
     if argv:
         Path(argv[0]).write_text(text, encoding="utf-8")
     else:
@@ -183,7 +213,7 @@ def put(text: str, argv: list[str]) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Write the page to the file named first, or print it."""
+    """Write the page to the file that the first argument names, or print it."""
     put(page(), argv)
 
 

@@ -1,8 +1,8 @@
-"""Takes pictures of the page in a headless Chromium: `python -m ragweave.docs.write_pictures FOLDER [STATE ...]`.
+"""Take screenshots of the page: `python -m ragweave.docs.write_pictures FOLDER [STATE ...]`.
 
-A server over the example files is used as a reader would, beside a scripted model. Without names it takes the
-pictures of the docs; `all` takes every state at three widths in both colours, to be looked at. They are drawn
-by the fonts of the machine, so that no test compares them.
+A headless Chromium uses a server over the example files, with a scripted model. Without names it takes the
+pictures of the docs; `all` takes every state at three widths in both colour schemes, for a visual check. The
+fonts differ between machines, so that no test compares the pictures.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DECIDED, LIT = (
     "What did the council decide on 12 March 2024?",
     "When was the lamp of the lighthouse first lit?",
 )
-TOLD = "How tall is the lighthouse, and when was its lamp first lit?"
+TALL = "How tall is the lighthouse, and when was its lamp first lit?"
 WRITTEN = (
     "The tower is 31 metres tall and has 148 steps [1]. ",
     "The lamp was first lit on 3 October 1874 [1].",
@@ -60,15 +60,14 @@ SIZES = ((1280, 860), (820, 1000), (390, 844))
 
 
 def written(request: Received) -> Any:
-    """Answer as a model would that has read the examples."""
+    """Return the reply of the scripted model to a prompt."""
     if "curious newcomer" in request.prompt:
         passages = re.findall(r"(?ms)^(\d+)\.\n<<<\n(.*?)\n>>>", request.prompt)
-        rows = [
-            {"passage": int(n), "question": question, "answer": answer}
-            for question, answer in ASKED
-            for n, text in passages
-            if answer in " ".join(text.split())
-        ]
+        rows: list[dict[str, object]] = []
+        for question, answer in ASKED:
+            for n, text in passages:
+                if answer in " ".join(text.split()):
+                    rows.append({"passage": int(n), "question": question, "answer": answer})
         return json.dumps({"summary": SUMMARY, "questions": rows})
     if "You check sentences" in request.prompt:
         return json.dumps({"verdicts": []})
@@ -76,7 +75,7 @@ def written(request: Received) -> Any:
 
 
 def ask(page: Any, question: str, over: bool = True) -> Any:
-    """Ask, wait for the end of the turn if wanted, and return it."""
+    """Ask a question, wait until the answer is complete if `over`, and return the turn."""
     turns = page.locator(".turn")
     before = turns.count()
     page.fill("#question", question)
@@ -88,7 +87,8 @@ def ask(page: Any, question: str, over: bool = True) -> Any:
 
 
 def _front(page: Any) -> None:
-    if (introduce := page.get_by_role("button", name="introduce this library")).count():
+    introduce = page.get_by_role("button", name="introduce this library")
+    if introduce.count():
         introduce.click()
     page.locator(".about").wait_for()
 
@@ -108,7 +108,7 @@ def _steps(page: Any) -> None:
 
 
 def _found(page: Any) -> None:
-    ask(page, TOLD, over=False).get_by_role("region", name="Found so far").wait_for()
+    ask(page, TALL, over=False).get_by_role("region", name="Found so far").wait_for()
 
 
 def _dialog(name: str) -> Callable[[Any], None]:
@@ -119,7 +119,7 @@ LLM = {"mode": "llm"}
 STATES: dict[str, tuple[Callable[[Any], Any], dict[str, str]]] = {
     "front": (_front, LLM),
     "found": (_found, LLM),
-    "answer": (lambda page: ask(page, TOLD), LLM),
+    "answer": (lambda page: ask(page, TALL), LLM),
     "quotes": (lambda page: ask(page, DECIDED), {}),
     "pdf": (_pdf, {}),
     "passage": (_passage, {}),
@@ -128,7 +128,7 @@ STATES: dict[str, tuple[Callable[[Any], Any], dict[str, str]]] = {
     "settings": (_dialog("Web off"), {}),
     "add": (_dialog("Add"), {}),
 }
-"""What shows a state, and the settings of its run."""
+"""The function that brings the page into a state, and the settings of its run."""
 IN_DOCS: dict[str, dict[str, Any]] = {
     "front": {},
     "answer": {},
@@ -138,7 +138,7 @@ IN_DOCS: dict[str, dict[str, Any]] = {
 
 
 def take(browser: Any, address: str, name: str, path: Path, **options: Any) -> None:
-    """Take the picture of a state."""
+    """Take the screenshot of a state."""
     show, settings = STATES[name]
     usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
     context = browser.new_context(**{**usual, **options})
@@ -151,14 +151,14 @@ def take(browser: Any, address: str, name: str, path: Path, **options: Any) -> N
     from PIL import Image
 
     with Image.open(io.BytesIO(page.screenshot())) as taken:
-        # A palette makes a third of the bytes.
+        # With a palette the file has a third of the size.
         taken.convert("RGB").quantize(128).save(path, optimize=True)
     context.close()
 
 
 @contextmanager
 def served(home: Path, **model: str) -> Iterator[str]:
-    """Serve a home, and yield the address."""
+    """Serve a home, and yield the URL of the server."""
     command = [sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", "--log", "none"]
     env = {**os.environ, "RAGWEAVE_HOME": str(home), "PYTHONUNBUFFERED": "1", **model}
     process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
@@ -173,7 +173,7 @@ def served(home: Path, **model: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Take the pictures."""
+    """Take the screenshots."""
     folder, *wanted = sys.argv[1:]
     from playwright.sync_api import sync_playwright
 

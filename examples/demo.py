@@ -37,7 +37,12 @@ ASKED: list[tuple[str, list[str], int, list[str]]] = [
         0,
         ["sixty-four", "harbour-walk.vtt 1:19"],
     ),
-    ("A Chinese question about a Chinese document", ["ask", "灯塔茶室几点关门?"], 0, ["六点", "灯塔茶室.md"]),
+    (
+        "A Chinese question about a Chinese document",
+        ["ask", "灯塔茶室几点关门?"],
+        0,
+        ["六点", "灯塔茶室.md"],
+    ),
     (
         "A question that nothing in the library is near to",
         ["ask", "Who is allowed to vote in Switzerland?"],

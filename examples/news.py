@@ -2,10 +2,10 @@
 
     python examples/news.py FOLDER
 
-FOLDER/files holds one dated Markdown file for each report, FOLDER/questions.jsonl the questions. They are of
-three kinds: `latest` asks for the state of a fact that changed, `timeless` for a fact that never did and is in
-an old report, and `old` for the latest about something that only an old report mentions. The files are the
-same on every machine.
+FOLDER/files holds one dated Markdown file for each report, FOLDER/questions.jsonl the questions. They are
+of three kinds: `latest` asks for the state of a fact that changed, `timeless` for a fact that never did and
+is in an old report, and `old` for the latest about something that only an old report mentions. The files are
+the same on every machine.
 
     ragweave index FOLDER/files
     ragweave ask "What is the current fare of the Pell ferry?"
