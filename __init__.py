@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answer", "Context", "RagweaveError", "Retriever", "__version__", "aask", "aindex", "as_tool", "asearch", "ask",
-    "astream", "build_agent", "index", "search",
+    "Answer", "Context", "RagweaveError", "Retriever", "__version__", "aask", "aindex", "as_tool", "asearch",
+    "ask", "astream", "build_agent", "index", "search",
 ]  # fmt: skip
 
 _ELSEWHERE = {

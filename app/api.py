@@ -24,6 +24,10 @@ __all__ = [
     "search",
 ]  # fmt: skip
 
+_CONSENT_REMEDY = (
+    "ask again with the same thread, one that you name, and resume=True or resume=False; "
+    "or set web to 'auto' or 'off'"
+)
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -76,30 +80,29 @@ async def aask(
     Raises:
         InputError: the question cannot be used, or the run waits for consent to search the web.
     """
+    options: dict[str, Any] = {"library": library, "context": context, "thread": thread, "graph": graph}
+    options |= {"checkpointer": checkpointer, "resume": resume}
+    state = await astate(_turns(question, messages), on_event=on_event, **options)
+    answer = state["answer"]
+    # Every path ends with an answer, unless the run is interrupted for consent.
+    if answer is None:
+        raise InputError("this run waits for consent to search the web", _CONSENT_REMEDY)
+    return answer
+
+
+def _turns(question: str, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """Return the earlier turns with the question as the last one.
+
+    Raises:
+        InputError: the question is not a string.
+    """
     from langchain_core.messages import HumanMessage
 
     if not isinstance(question, str):
         raise InputError(
             f"the question is no text but {type(question).__name__}", "write what you want to know"
         )
-    turns: list[AnyMessage] = [*messages, HumanMessage(question)]
-    options = {
-        "library": library,
-        "context": context,
-        "thread": thread,
-        "graph": graph,
-        "checkpointer": checkpointer,
-    }
-    state = await astate(turns, on_event=on_event, resume=resume, **options)
-    answer = state["answer"]
-    # Every path ends with an answer, unless the run is interrupted for consent.
-    if answer is None:
-        raise InputError(
-            "this run waits for consent to search the web",
-            "ask again with the same thread, one that you name, and resume=True or resume=False; "
-            "or set web to 'auto' or 'off'",
-        )
-    return answer
+    return [*messages, HumanMessage(question)]
 
 
 def run_sync(work: Coroutine[Any, Any, T]) -> T:
@@ -113,7 +116,7 @@ def run_sync(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _at_once(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return a function's synchronous twin, which works where a loop is already running, as in a notebook."""
+    """Return the synchronous twin of a function; it also works inside a running loop, as in a notebook."""
 
     @wraps(function)
     def twin(*args: P.args, **options: P.kwargs) -> T:

@@ -62,18 +62,22 @@ def ask(
     knobs |= given.limits(strict, max_calls, max_cost, max_seconds)
     knobs |= given.scope(source, folder, from_, to)
     context = given.build_context(library, set_, sentences=sentences, **knobs)
-    question = given.read_question(question)
     film = _checked_film(film)
-    options = _run_options(context, graph)
+    answer = _answer(given.read_question(question), _run_options(context, graph), trace, as_json=as_json)
+    if answer.abstained:
+        raise typer.Exit(common.EXIT_ABSTAINED)
+    if film is not None:
+        write_film(answer, film)
+
+
+def _answer(question: str, options: dict[str, Any], trace: str, *, as_json: bool) -> Answer:
+    """Run the question, and print the answer as text or as JSON."""
     answer = print_run(
         lambda resume: api.astream(question, resume=resume, **options), trace=trace, quiet=as_json
     )
     if as_json:
         typer.echo(answer.model_dump_json(indent=2))
-    if answer.abstained:
-        raise typer.Exit(common.EXIT_ABSTAINED)
-    if film is not None:
-        write_film(answer, film)
+    return answer
 
 
 def _checked_film(film: Path | None) -> Path | None:
