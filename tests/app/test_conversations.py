@@ -50,9 +50,9 @@ def test_a_database_that_went_away_is_a_sentence_and_when_it_is_back_the_convers
         with conversations() as (runner, saver):
             assert runner.run(list_threads(saver)) == []
             server.stop()
-            with pytest.raises(Exception) as told:
+            with pytest.raises(Exception) as caught:
                 runner.run(list_threads(saver))
-            assert "database cannot be used" in str(of_the_disk(told.value))
+            assert "database cannot be used" in str(of_the_disk(caught.value))
             server.start()
             assert runner.run(list_threads(saver)) == []
         server.stop()

@@ -1,4 +1,4 @@
-"""Ragweave as a library: inside another agent, and where a loop is already running."""
+"""Ragweave as a library: inside another agent, and inside a running event loop."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: 
 
 @pytest.fixture
 def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that stands in for the web."""
+    """Search a folder instead of the web."""
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "crane.md").write_text(
         "# The crane\n\nThe crane of Vellmouth was repaired in 1967.\n"

@@ -11,7 +11,7 @@ import ragweave
 from ragweave.tests.support import build_library
 
 TEXTS = {
-    "pump.md": "# Pump\n\nThe pump stands in the cellar. It was built by the Orlow company in 1987.",
+    "pump.md": "# Pump\n\nThe pump is in the cellar. It was built by the Orlow company in 1987.",
     "garden.md": "# Garden\n\nThe roses need water twice a week in summer. The hedge is cut in March.",
 }
 
@@ -27,9 +27,9 @@ async def test_a_library_is_a_retriever_of_langchain(home: Any, tmp_path: Any) -
 
 
 async def test_no_passage_of_a_retriever_is_a_part_of_another(home: Any, tmp_path: Any) -> None:
-    told = {"Wheel": "The wheel of the mill turns slowly.", "Stones": "The stones of the mill are new."}
+    sections = {"Wheel": "The wheel of the mill turns slowly.", "Stones": "The stones of the mill are new."}
     text = "# Mill\n\n" + "\n\n".join(
-        f"## {head}\n\n{line} {'It is old oak. ' * 60}" for head, line in told.items()
+        f"## {head}\n\n{line} {'It is old oak. ' * 60}" for head, line in sections.items()
     )
     await build_library(tmp_path / "texts", {"mill.md": text, **TEXTS}, "house")
     question, context = (

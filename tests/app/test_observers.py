@@ -1,4 +1,4 @@
-"""What services that watch runs are sent, by their own variables: LangSmith, and Langfuse by OTLP."""
+"""Traces sent to LangSmith, and by OTLP to Langfuse, as their own variables say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NODES = {"condense", "route", "retrieve", "fuse", "grade", "reason", "generate",
 
 
 class Collector(ThreadingHTTPServer):
-    """Takes whatever is posted to it: path, headers and body, unpacked."""
+    """Keeps the path, headers and unpacked body of each POST request."""
 
     received: list[tuple[str, dict[str, str], bytes]]
 
@@ -34,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Collector
 
     def do_GET(self) -> None:
-        self._answer(404)  # it does not say what it can
+        self._answer(404)
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", "0")
         self.end_headers()
 
-    def log_message(self, *told: object) -> None: ...
+    def log_message(self, *words: object) -> None: ...
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def collector() -> Iterator[Collector]:
 
 
 def ask(environment: dict[str, str]) -> None:
-    """Ask by a command of its own, as these services read their variables once a process."""
+    """Ask in a new process, because the services read their variables once in a process."""
     line = [sys.executable, "-m", "ragweave.app.cli", "ask", QUESTION]
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH_", "LANGCHAIN_", "OTEL_"))}
     done = subprocess.run(line, env={**kept, **environment}, capture_output=True, text=True, timeout=300)
@@ -76,7 +76,9 @@ def lighthouse(stock) -> Path:
 def test_langsmith_gets_the_nodes_and_no_texts_where_its_variables_hide_them(lighthouse, collector) -> None:
     made = {"ENDPOINT": collector.url, "API_KEY": "lsv2-secret", "PROJECT": "house", "TRACING": "true"}
     ask({f"LANGSMITH_{k}": v for k, v in {**made, "HIDE_INPUTS": "true", "HIDE_OUTPUTS": "true"}.items()})
-    assert collector.received and all(told["x-api-key"] == "lsv2-secret" for _, told, _ in collector.received)
+    assert collector.received and all(
+        headers["x-api-key"] == "lsv2-secret" for _, headers, _ in collector.received
+    )
     sent = " ".join(body.decode() for _, _, body in collector.received)
     assert all(f'"{node}"' in sent for node in NODES) and '"house"' in sent
     assert "lamp of the lighthouse" not in sent and "3 October" not in sent
@@ -94,9 +96,9 @@ def test_langfuse_gets_spans_without_texts_where_they_are_hidden(lighthouse, col
         "OTEL_EXPORTER_OTLP_HEADERS": f"Authorization=Basic {pair},x-langfuse-ingestion-version=4",
     })  # fmt: skip
     spans = []
-    for path, told, body in collector.received:
-        assert path == "/api/public/otel/v1/traces" and told["content-type"] == "application/x-protobuf"
-        assert told["authorization"] == f"Basic {pair}" and told["x-langfuse-ingestion-version"] == "4"
+    for path, headers, body in collector.received:
+        assert path == "/api/public/otel/v1/traces" and headers["content-type"] == "application/x-protobuf"
+        assert headers["authorization"] == f"Basic {pair}" and headers["x-langfuse-ingestion-version"] == "4"
         parsed = ExportTraceServiceRequest.FromString(body)
         spans += [s for r in parsed.resource_spans for scope in r.scope_spans for s in scope.spans]
     assert {s.name for s in spans} >= {"agent", *NODES}

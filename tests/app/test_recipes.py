@@ -65,11 +65,11 @@ async def test_a_chain_writes_from_what_the_retriever_found() -> None:
 
 
 async def test_an_assistant_looks_something_up(tmp_path: Path) -> None:
-    told = json.loads((EXAMPLES / "mcp.json").read_text(encoding="utf-8"))
-    row = told["mcpServers"]["ragweave"]
+    settings = json.loads((EXAMPLES / "mcp.json").read_text(encoding="utf-8"))
+    row = settings["mcpServers"]["ragweave"]
     assert row["command"] == "ragweave"
     row |= {"command": sys.executable, "args": ["-m", "ragweave.app.cli", *row["args"]]}
-    (tmp_path / "mcp.json").write_text(json.dumps(told))
+    (tmp_path / "mcp.json").write_text(json.dumps(settings))
     client = recipe("mcp_client")
     assert "1874" in await client.main(QUESTION, client.server_of(tmp_path / "mcp.json"))
 

@@ -1,4 +1,4 @@
-"""What a person reads in a terminal."""
+"""Answers, quotes and places as a terminal shows them."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ SHOWN: dict[str, tuple[Answer, int]] = {
         80,
     ),
     "numbers of one place share a line": (answer(LIT, places=(HEADING, HEADING, PDF)), 80),
-    "an id that does not fit stands under its place": (answer(LIT), 24),
-    "quotes stand below their places": (
+    "an id that does not fit is on the next line": (answer(LIT), 24),
+    "quotes are below their places": (
         answer(
             *(said("A line.", n, support="quoted") for n in (1, 2, 3, 4)),
             places=(HEADING, PDF, HEARD, WEB),
@@ -169,12 +169,12 @@ SHOWN: dict[str, tuple[Answer, int]] = {
 
 
 def test_answers_are_printed_as_they_are_kept() -> None:
-    told = ""
+    shown = ""
     for name, (one, width) in SHOWN.items():
         out = console(width)
         print_answer(out, one)
-        told += f"== {name}\n{printed(out)}"
-    assert "\x1b" not in told and told == GOLDEN.read_text(encoding="utf-8")
+        shown += f"== {name}\n{printed(out)}"
+    assert "\x1b" not in shown and shown == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_twice() -> None:
@@ -192,25 +192,25 @@ def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_
 def test_a_word_that_is_bold_in_part_is_not_broken_at_the_edge() -> None:
     out = console(28)
     quote = said(
-        "The old red ferry sails well, it is said.", 1, support="quoted", marked=((12, 17), (24, 28))
+        "The old red ferry sails well, they write.", 1, support="quoted", marked=((12, 17), (24, 28))
     )
     print_answer(out, answer(quote, kind="quotes"))
     lines = [line.strip() for line in printed(out).splitlines()]
-    assert "The old red ferry sails" in lines and "well, it is said." in lines
+    assert "The old red ferry sails" in lines and "well, they write." in lines
 
 
-def test_the_byline_tells_who_answered_and_what_it_took() -> None:
+def test_the_byline_names_the_model_and_its_cost() -> None:
     timed = NodeUsage(node="generate", seconds=1.25)
     spent = timed.model_copy(
         update={"seconds": 0.0, "model": "m", "calls": 2, "input_tokens": 1_100, "cost": 0.01}
     )
     assert usage_line(answer(usage=(timed,))) == "no language model, 1.2 s"
-    told = usage_line(answer(usage=(timed, spent), mode="llm", model="m at localhost"))
-    assert told == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
+    line = usage_line(answer(usage=(timed, spent), mode="llm", model="m at localhost"))
+    assert line == "chat model m at localhost, 2 model calls, 1,100 tokens, 1.2 s, cost 0.0100"
     assert [duration(s) for s in (0.0004, 0.25, 2.34, 600)] == ["0 ms", "250 ms", "2.3 s", "10 min"]
 
 
-def test_what_the_check_finds_after_a_sentence_is_shown_stands_below_it(
+def test_a_mark_that_arrives_after_its_sentence_is_printed_below(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     flow = Flow(Console(width=60))

@@ -1,4 +1,4 @@
-"""A command whose traces nobody takes says so and ends as soon as it has answered."""
+"""A command warns if the tracing server does not answer, and ends without waiting for it."""
 
 from __future__ import annotations
 

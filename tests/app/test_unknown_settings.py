@@ -25,7 +25,7 @@ def test_a_name_that_is_no_setting_is_reported_with_the_one_that_was_meant(
 ) -> None:
     monkeypatch.setenv("RAGWEAVE_GRAPH", "crag")
     (tmp_path / ".env").write_text("RAGWEAVE_MAX_FILES_MB=3\n", encoding="utf-8")
-    told = unknown_settings()
-    assert told.startswith(
+    warning = unknown_settings()
+    assert warning.startswith(
         "RAGWEAVE_GRAPH, RAGWEAVE_MAX_FILES_MB (did you mean RAGWEAVE_MAX_FILE_MB?) are no"
     )

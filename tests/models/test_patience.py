@@ -19,12 +19,12 @@ from ragweave.tests.support.bad_models import (
     Send,
     Way,
     bad_server,
+    complete,
     event,
     huge,
     repeated,
     silent,
     stalling,
-    told,
     trickling,
 )
 from ragweave.tests.support.serving import until
@@ -62,7 +62,7 @@ def imported() -> None:
 
     async def once() -> None:
         with pytest.MonkeyPatch.context() as patch:
-            async with serving(told('{"verdict": "so"}'), patch, chat_timeout="60"):
+            async with serving(complete('{"verdict": "so"}'), patch, chat_timeout="60"):
                 model_settings.cache_clear()
                 await ask("json", [])
         model_settings.cache_clear()

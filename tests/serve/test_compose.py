@@ -20,7 +20,7 @@ from ragweave.app.commands.common import EXIT_STOPPED
 from ragweave.tests.serve.conftest import QUESTION, TEXTS
 from ragweave.tests.support.chroma import chroma_server
 from ragweave.tests.support.postgres import Postgres
-from ragweave.tests.support.serving import bearer, begin, killed_at_the_end, parse_events, told
+from ragweave.tests.support.serving import bearer, begin, killed_at_the_end, parse_events, run_events
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE, PAGE = ROOT / "deploy" / "compose.yaml", ROOT / "docs" / "deploy.md"
@@ -79,7 +79,7 @@ async def answer_for_each_other(a: httpx.AsyncClient, b: httpx.AsyncClient) -> N
     events = parse_events((await b.get(f"/api/jobs/{job}/events")).text)
     assert [e["type"] for e in events][-2:] == ["finished", "end"] and events[-2]["indexed"] == len(TEXTS)
     run = await begin(b, QUESTION)
-    assert "1874" in (await told(a, run["run"]))[-2]["answer"]["text"]
+    assert "1874" in (await run_events(a, run["run"]))[-2]["answer"]["text"]
 
 
 async def follow_a_folder(worker: dict[str, Any], files: Path, clients: list[httpx.AsyncClient]) -> None:
@@ -94,7 +94,7 @@ async def follow_a_folder(worker: dict[str, Any], files: Path, clients: list[htt
         assert json.loads(await process.stdout.readline())["indexed"] == 1
         for client in clients:
             run = await begin(client, "When was the weir of Ostrow built?")
-            assert "1911" in (await told(client, run["run"]))[-2]["answer"]["text"]
+            assert "1911" in (await run_events(client, run["run"]))[-2]["answer"]["text"]
         process.send_signal(getattr(signal, worker["stop_signal"]))
         assert await process.wait() == EXIT_STOPPED
     finally:

@@ -32,7 +32,7 @@ from ragweave.tests.support.serving import (
     in_process,
     killed_at_the_end,
     on_loopback,
-    told,
+    run_events,
 )
 
 CHAT = {"graph": "crag", "context": {"mode": "llm"}}
@@ -66,7 +66,7 @@ async def goes_on(client: httpx.AsyncClient, run: dict[str, Any], shown: list[di
         while not rest:
             # What was connected to the killed one is cut off: a client comes again.
             with suppress(httpx.TransportError):
-                rest = await told(client, run["run"], after=len(shown))
+                rest = await run_events(client, run["run"], after=len(shown))
     assert rest[0]["type"] == "resumed" and rest[-1] == {
         "type": "end",
         "status": "done",
@@ -184,7 +184,7 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
             server.start()
             assert "1874" not in (await ask_over_http(client, "How?"))[-2]["answer"]["text"]
             async with asyncio.timeout(60):
-                assert (await told(client, run["run"]))[-1]["type"] == "end"
+                assert (await run_events(client, run["run"]))[-1]["type"] == "end"
                 status = "running"
                 while status == "running":
                     (turn,) = (await client.get(f"/api/threads/{run['thread']}")).json()["turns"]

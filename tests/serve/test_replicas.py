@@ -34,7 +34,7 @@ from ragweave.tests.support.serving import (
     in_process,
     on_loopback,
     parse_events,
-    told,
+    run_events,
 )
 
 pytestmark = pytest.mark.both
@@ -73,12 +73,12 @@ async def test_the_stream_of_a_run_is_read_from_the_other_server_while_it_runs_f
     a, b = two
     run = (await begin(a, QUESTION))["run"]
     assert [e["type"] for e in await events_until(b, run, "step")] == ["start", "step"]
-    following = asyncio.create_task(told(b, run))
+    following = asyncio.create_task(run_events(b, run))
     await asyncio.sleep(0.3)
     graph.may.set()
-    whole = await told(a, run)
+    whole = await run_events(a, run)
     assert await following == whole and [e["id"] for e in whole] == [1, 2, 3, 4]
-    assert [await told(b, run, after=n) for n in range(5)] == [whole[n:] for n in range(5)]
+    assert [await run_events(b, run, after=n) for n in range(5)] == [whole[n:] for n in range(5)]
 
 
 async def test_consent_asked_for_on_one_server_is_given_once_on_either_and_both_tell_the_rest(
@@ -89,11 +89,11 @@ async def test_consent_asked_for_on_one_server_is_given_once_on_either_and_both_
     graph.may.set()
     run = (await begin(a, QUESTION, context={"web": "ask"}))["run"]
     before = await events_until(a, run, "consent")
-    waiting = asyncio.create_task(told(a, run, after=len(before)))
+    waiting = asyncio.create_task(run_events(a, run, after=len(before)))
     resume = f"/api/runs/{run}/resume"
     given = await asyncio.gather(*(client.post(resume, json={"consent": True}) for client in (b, a, b, a)))
     assert sorted(g.status_code for g in given) == [202, 409, 409, 409]
-    rest = await told(b, run, after=len(before))
+    rest = await run_events(b, run, after=len(before))
     assert [e["type"] for e in rest] == ["consented", "step", "answer", "end"]
     assert await waiting == rest and rest[0]["id"] == len(before) + 1
 
@@ -104,7 +104,7 @@ async def test_a_run_is_stopped_and_its_conversation_deleted_through_the_other_s
     a, b = two
     first, second = await begin(a, QUESTION), await begin(a, QUESTION)
     assert (await b.post(f"/api/runs/{first['run']}/cancel", json={})).json()["status"] == "cancelled"
-    assert graph.stopped == 1 and (await told(a, first["run"]))[-1]["status"] == "cancelled"
+    assert graph.stopped == 1 and (await run_events(a, first["run"]))[-1]["status"] == "cancelled"
     assert (await b.delete(f"/api/threads/{second['thread']}")).status_code == 204
     assert graph.stopped == 2 and (await a.get(f"/api/threads/{second['thread']}")).status_code == 404
     assert (await a.get(f"/api/runs/{second['run']}")).status_code == 404
@@ -167,7 +167,7 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
     records.tell("run-1", [Entry(1, "sentence", json.dumps(shown))])
     async with asyncio.timeout(60):
         for client in two:
-            assert [e["type"] for e in await told(client, "run-1")] == ["sentence", "error", "end"]
+            assert [e["type"] for e in await run_events(client, "run-1")] == ["sentence", "error", "end"]
             events = parse_events((await client.get("/api/jobs/job-1/events")).text)
             assert [e["type"] for e in events] == ["started", "error", "end"]
         while not [s for s in stores().catalog.sources(library) if s.path == str(kept) and s.items]:  # noqa: ASYNC110

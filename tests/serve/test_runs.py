@@ -20,7 +20,7 @@ from ragweave.serve.records import Records
 from ragweave.serve.settings import ServeSettings
 from ragweave.serve.store import Store
 from ragweave.tests.serve.conftest import QUESTION, Pause
-from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, parse_events, told
+from ragweave.tests.support.serving import Graph, ask_over_http, begin, in_process, parse_events, run_events
 
 
 async def resumed(client: httpx.AsyncClient, run: str, last: int) -> list[dict[str, Any]]:
@@ -41,11 +41,11 @@ async def test_a_run_goes_on_without_listeners_and_tells_all_who_come(
     run = await begin(client, QUESTION)
     graph.may.set()
     await wait_for(client, run["run"], "done")
-    everything = await told(client, run["run"])
+    everything = await run_events(client, run["run"])
     assert [e["type"] for e in everything] == ["start", "step", "answer", "end"]
     for n in range(len(everything) + 1):
         assert await resumed(client, run["run"], n) == everything[n:]
-        assert await told(client, run["run"], after=n) == everything[n:]
+        assert await run_events(client, run["run"], after=n) == everything[n:]
     at = f"/api/runs/{run['run']}/events"
     for number in ("x", "-1", "1e9", "٣", "9" * 30):
         assert (await client.get(at, params={"after": number})).status_code == 400, number
@@ -63,7 +63,7 @@ async def test_who_comes_while_consent_is_taken_is_told_the_rest(
     claim = paused(Records, "claim")
     given = asyncio.create_task(client.post(f"/api/runs/{run}/resume", json={"consent": True}))
     await claim.begun.wait()
-    reading = asyncio.create_task(told(client, run))
+    reading = asyncio.create_task(run_events(client, run))
     await asyncio.sleep(0.1)
     claim.may.set()
     assert (await given).status_code == 202
@@ -129,7 +129,7 @@ async def test_who_stops_a_run_whose_end_is_written_down_waits_for_it_and_for_no
     await stopped
     assert elsewhere == []
     assert (await runs.get(Caller(), run["run"])).status == ("cancelled" if asks else "done")
-    assert [e["type"] for e in await told(client, run["run"])][-1] == "end"
+    assert [e["type"] for e in await run_events(client, run["run"])][-1] == "end"
 
 
 async def test_a_question_that_is_refused_leaves_no_conversation_and_takes_nothing_out_of_one(

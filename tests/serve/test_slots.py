@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ragweave.serve.problems import Refused
 from ragweave.serve.slots import Slots
 from ragweave.tests.serve.conftest import QUESTION
-from ragweave.tests.support.serving import begin, told, until
+from ragweave.tests.support.serving import begin, run_events, until
 
 
 async def waiters(
@@ -153,7 +153,7 @@ async def test_a_question_that_waits_tells_its_place_in_the_stream_and_is_answer
     while slots.taken < 64:
         slots.take()
     asked = await begin(client, QUESTION)
-    stream = asyncio.create_task(told(client, asked["run"]))
+    stream = asyncio.create_task(run_events(client, asked["run"]))
     await until(lambda: slots.waiting == 1)
     await asyncio.sleep(1.6)
     assert (await client.post("/search", json={"query": QUESTION})).status_code == 200  # it waits for nobody

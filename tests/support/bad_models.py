@@ -1,4 +1,4 @@
-"""Servers of chat models that say nothing, too little, too much or nonsense: over a socket or inside the event loop."""
+"""Broken servers of chat models, on a socket or inside the event loop."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def _ten_megabytes() -> bytes:
 
 
 async def silent(send: Send) -> None:
-    """Accept, and say nothing."""
+    """Accept a connection, and send nothing."""
     await asyncio.Event().wait()
 
 
 async def headed(send: Send) -> None:
-    """Send the head of a reply, and nothing after it."""
+    """Send only the head of a response."""
     await send(HEAD)
     await asyncio.Event().wait()
 
@@ -64,20 +64,22 @@ def trickling(seconds: float = 1.0) -> Way:
 
 
 async def stalling(send: Send) -> None:
-    """Say a sentence, and nothing after it."""
+    """Send one sentence and then nothing."""
     await send(HEAD + event("It is Paris. "))
     await asyncio.Event().wait()
 
 
 async def huge(send: Send) -> None:
-    """Send an event of ten megabytes, and no end."""
+    """Send an event of ten megabytes without an end."""
     await send(HEAD + _ten_megabytes())
     await asyncio.Event().wait()
 
 
 def plain(status: str, body: bytes, kind: str = "application/json", **headers: str) -> Way:
     """Send one whole response."""
-    more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    more = ""
+    for name, value in headers.items():
+        more += f"{name.replace('_', '-')}: {value}\r\n"
     head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{more}Content-Length: {len(body)}\r\n\r\n"
 
     async def way(send: Send) -> None:
@@ -86,7 +88,7 @@ def plain(status: str, body: bytes, kind: str = "application/json", **headers: s
     return way
 
 
-def told(text: str, finish: str | None = "stop") -> Way:
+def complete(text: str, finish: str | None = "stop") -> Way:
     """Send one whole stream."""
     return plain("200 OK", event(text, finish) + b"data: [DONE]\n\n", "text/event-stream")
 
@@ -111,13 +113,13 @@ KINDS: dict[str, Way] = {
     "busy": plain("503 Busy", b"", "text/plain", Retry_After="5"),
     "a web page": plain("200 OK", b"<html><body>Sign in</body></html>", "text/html"),
     "broken events": plain("200 OK", b'data: {"choices": [{"del\n\n' * 3, "text/event-stream"),
-    "asks the same again": told("Query: When was the lamp lit?"),
+    "asks the same again": complete("Query: When was the lamp lit?"),
 }
-"""By name what a bad model may do. Each of them goes on until it is left."""
+"""What a bad model may do, by name. Endless ones continue until the client disconnects."""
 
 
 class BadServer:
-    """Answers every request in one way, and counts when requests come and when their connections are gone."""
+    """Answers every request in one way, and counts requests and closed connections."""
 
     def __init__(self, way: Way) -> None:
         self.way, self.url = way, ""

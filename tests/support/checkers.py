@@ -1,4 +1,4 @@
-"""Checkers by script: one that is honest, and those that copy, guess, skip or are right on a share only."""
+"""Scripted checkers: an honest one, and others that copy, guess, skip or are right only sometimes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,27 @@ from ragweave.components.verdicts import Said, ShownPassage, Verdict
 from ragweave.models import text
 
 Key = Mapping[str, tuple[Said, Sequence[tuple[int, str]]]]
-"""What an honest reader says of a sentence, with the passages that decide and their words."""
+"""The true verdict of each sentence, with the numbers of the deciding passages and their words."""
 
 
 def key_of(cases: Iterable[ExamCase]) -> Key:
-    """Return the key of answers that were written with one."""
-    return {item.text: (item.verdict, item.rests) for case in cases for item in case.sentences}
+    """Return the key of exam cases."""
+    key: dict[str, tuple[Said, Sequence[tuple[int, str]]]] = {}
+    for case in cases:
+        for item in case.sentences:
+            key[item.text] = (item.verdict, item.rests)
+    return key
 
 
 def written_rows() -> list[dict[str, Any]]:
-    """Return the written answers of the measurement, which no rule was tuned to."""
+    """Return the written answers of the measurement; no rule was tuned on them."""
     path = Path(__file__).parent.parent.parent / "evals" / "written_marks.json"
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return rows
 
 
 def honest(key: Key) -> Ask:
-    """Read as the key says; a control is true if its passage says it, by the stock or word for word."""
+    """Judge by the key; judge a control sentence by the controls file, or by whether a passage contains it."""
 
     async def ask(
         question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
@@ -48,19 +52,22 @@ _SENTENCE = re.compile(r"^(\d+)\. (.*?)(?: ?(?:\[\d+\])+)?$", re.M)
 
 
 def reply(prompt: str, key: Key | None = None) -> str:
-    """Return what an honest model replies to the prompt of the check, the exam's included.
+    """Return the reply of an honest model to a prompt of the check or of the exam.
 
-    Without a key of its sentences it calls supported what stands in a passage word for word, else
-    contradicted."""
+    A sentence without a key is supported if a passage contains it word for word, else contradicted.
+    """
     known = {**key_of(exam_cases()), **(key or {})}
     shown, _, asked = prompt.rpartition("\n\nSentences of the answer")
     passages = [ShownPassage(title, written) for title, written in _PASSAGE.findall(shown)]
-    rows = [row for n, s in _SENTENCE.findall(asked) for row in _rows(int(n), s, passages, known)]
-    return json.dumps({"verdicts": [row.model_dump() for row in rows]})
+    verdicts: list[dict[str, Any]] = []
+    for n, sentence in _SENTENCE.findall(asked):
+        for row in _rows(int(n), sentence, passages, known):
+            verdicts.append(row.model_dump())
+    return json.dumps({"verdicts": verdicts})
 
 
 def right_on(share: float, key: Key, seed: int) -> Ask:
-    """Read as the key says in a share of sentences, and say the opposite with the nearest words in the others."""
+    """Judge a share of the sentences by the key; say the opposite of the others, with the nearest words."""
     draw = random.Random(seed)
 
     async def ask(
@@ -79,12 +86,12 @@ def right_on(share: float, key: Key, seed: int) -> Ask:
 
 
 def nearest() -> Ask:
-    """Call everything supported, and copy the sentence that shares most words."""
+    """Call every sentence supported, and copy the passage sentence that shares most words."""
     return _each(lambda n, s, passages: _near(n, s, passages, "supported"))
 
 
 def whole_passage() -> Ask:
-    """Call everything supported, and copy all of the passage that shares most words."""
+    """Call every sentence supported, and copy the whole passage that shares most words."""
 
     def row(n: int, s: str, passages: Sequence[ShownPassage]) -> Verdict:
         near = _near(n, s, passages, "supported")
@@ -101,7 +108,7 @@ def at_random(seed: int) -> Ask:
 
 
 def values_only() -> Ask:
-    """Call supported what has no number that the nearest passage lacks, and the rest contradicted."""
+    """Call a sentence supported if the nearest passage has all of its numbers, else contradicted."""
 
     def row(n: int, s: str, passages: Sequence[ShownPassage]) -> Verdict:
         near = _near(n, s, passages, "supported")
@@ -113,21 +120,21 @@ def values_only() -> Ask:
 
 
 def empty_words() -> Ask:
-    """Call everything supported, and show no words."""
+    """Call every sentence supported, and copy no words."""
     return _each(lambda n, s, passages: Verdict(n=n, verdict="supported", passage=1))
 
 
 def not_stated() -> Ask:
-    """Call nothing stated."""
+    """Call every sentence not stated."""
     return _each(lambda n, s, passages: Verdict(n=n, verdict="not stated"))
 
 
 async def garbage(question: str, passages: object, sentences: object, cited: object) -> None:
-    """Reply with what cannot be read."""
+    """Give a reply that cannot be parsed."""
 
 
 def first_only(key: Key) -> Ask:
-    """Read the first sentence honestly, and skip the others."""
+    """Judge the first sentence by the key, and skip the others."""
 
     async def ask(
         question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object
@@ -148,13 +155,16 @@ def _each(row: Callable[[int, str, Sequence[ShownPassage]], Verdict]) -> Ask:
 
 def _near(n: int, sentence: str, passages: Sequence[ShownPassage], said: Said) -> Verdict:
     wanted = set(text.terms(sentence))
-    numbered = [(p, part) for p, shown in enumerate(passages, 1) for part in parts_as_written(shown.text)]
+    numbered: list[tuple[int, str]] = []
+    for p, shown in enumerate(passages, 1):
+        for part in parts_as_written(shown.text):
+            numbered.append((p, part))
     passage, words = max(numbered, key=lambda at: len(wanted & set(text.terms(at[1]))))
     return Verdict(n=n, verdict=said, passage=passage, words=words)
 
 
 def parts_as_written(written: str) -> list[str]:
-    """Return the rows and sentences of a text letter by letter."""
+    """Return the table rows or sentences of a text, unchanged."""
     if " | " in written:
         return written.splitlines()
     return [written[a:b] for a, b in text.sentences(written)] or [written]

@@ -1,4 +1,4 @@
-"""A Chroma server of the package's own command, on loopback, for the tests of the indexes that lie in one."""
+"""A Chroma server on loopback, started by the command of its package."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import httpx
 import pytest
 
 _STARTS = 60.0
+"""Seconds within which the server must start."""
 
 
 @contextmanager
 def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
-    """Run a server over a folder and yield its address; skips the test where it does not start."""
+    """Run a server over a folder and yield its URL; skip the test if it does not start."""
     if not port:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-    # Its command is not the package's `__main__`, and its script may stand elsewhere than this Python.
+    # The package has no `__main__`, and its script may be installed for another Python.
     command = [sys.executable, "-c", "from chromadb.cli.cli import app; app()", "run"]
     command += ["--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

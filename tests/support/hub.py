@@ -1,4 +1,4 @@
-"""A small model hub on loopback: redirects to a store, ranges, and the ways in which downloads go wrong."""
+"""A small model hub on loopback, with redirects to a store, ranges and scripted failures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ScriptedHub:
         self.delay = 0.0
         """Seconds before each answer."""
         self.ranges = True
-        """Whether parts of a file can be asked for."""
+        """Whether a part of a file can be requested."""
         self.asked: list[tuple[str, str, str]] = []
         """(method, path, range) of each request."""
         self.commit = "c0ffee" * 6 + "cafe"
@@ -105,20 +105,20 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(self.hub.files[found[1]])
 
     def _list(self, tree: bool) -> None:
-        """Say what the repository holds, as the hub's own client asks before it fetches a whole model."""
+        """List the files of the repository, which the hub's client requests before it downloads a model."""
         files = sorted(self.hub.files.items())
         rows = [
             {"type": "file", "path": n, "size": len(d), "oid": hashlib.sha1(d).hexdigest()} for n, d in files
         ]
         held = [{"rfilename": n, "size": len(d), "lfs": self._stored(d)} for n, d in files]
         card = {"license": "apache-2.0"}
-        told = {"id": self.hub.repo, "sha": self.hub.commit, "siblings": held, "cardData": card}
-        body = json.dumps(rows if tree else told).encode()
+        model = {"id": self.hub.repo, "sha": self.hub.commit, "siblings": held, "cardData": card}
+        body = json.dumps(rows if tree else model).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)
 
     def _stored(self, data: bytes) -> dict[str, object] | None:
-        """Return what is said of a file that is large enough to lie in the store."""
+        """Return the entry of the large-file store for a file, or None if the file is small."""
         large = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 100}
         return large if len(data) > 1_000 else None
 

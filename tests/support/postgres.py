@@ -1,4 +1,4 @@
-"""A private PostgreSQL for the tests: on a socket of its own, in a folder that goes with it."""
+"""A private PostgreSQL server for the tests, on its own socket and in a temporary folder."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from pathlib import Path
 
 
 def binaries() -> Path | None:
-    """Return the folder of initdb and postgres, the newest there is."""
-    found = [p.parent for p in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
-    if given := shutil.which("initdb"):
-        found.append(Path(given).resolve().parent)
+    """Return the folder of the newest initdb and postgres, or None."""
+    found = [initdb.parent for initdb in Path("/usr/lib/postgresql").glob("*/bin/initdb")]
+    on_path = shutil.which("initdb")
+    if on_path:
+        found.append(Path(on_path).resolve().parent)
     return max(found, default=None)
 
 
 class Postgres:
-    """A server that is started, stopped and killed as a test likes."""
+    """A server that a test can start, stop and kill."""
 
     def __init__(self, folder: Path, found: Path) -> None:
         self.folder, self._bin, self._data = folder, found, folder / "data"
-        # PostgreSQL refuses to run as root; Debian's package brings a user of its own.
+        # PostgreSQL refuses to run as root; the package of Debian creates a user for it.
         self._who: dict[str, str] = {"user": "postgres"} if os.geteuid() == 0 else {}
         if self._who:
             shutil.chown(folder, "postgres")
@@ -80,14 +81,15 @@ class Postgres:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Stop the server at the end, also where this process is killed: then the pipe to the watcher closes."""
+        """Stop the server at the end, even if this process is killed, because that closes the watcher's pipe."""
         stop = f"read _; '{self._bin}/pg_ctl' -D '{self._data}' -m immediate stop"
         quiet = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         watcher = subprocess.Popen(["sh", "-c", stop], start_new_session=True, cwd="/", **quiet, **self._who)
         try:
             yield
         finally:
-            watcher.communicate(b"\n")  # a child of this process may have the pipe open
+            # Closing the pipe is not enough, because a child of this process may have it open.
+            watcher.communicate(b"\n")
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://ragweave@/{database}?host={self.folder}"
@@ -103,7 +105,7 @@ class Postgres:
 
     @contextmanager
     def database(self) -> Iterator[str]:
-        """Make a database and lend its address."""
+        """Create a database, yield its URL, and drop it at the end."""
         name = f"test_{uuid.uuid4().hex}"
         self.execute(f"CREATE DATABASE {name}")
         try:
@@ -115,7 +117,7 @@ class Postgres:
 @contextmanager
 def private_postgres(found: Path) -> Iterator[Postgres]:
     """Run a server."""
-    # A socket's path is short, and the folders of a test are long.
+    # The path of a socket has a short limit, which the folder of a test exceeds.
     folder = Path(tempfile.mkdtemp(prefix="ragweave-pg-", dir="/tmp"))
     try:
         server = Postgres(folder, found)

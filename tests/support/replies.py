@@ -1,4 +1,4 @@
-"""What a scripted model may be told to say, and how that becomes text."""
+"""Replies of a scripted model, as text and as the parts of a stream."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def as_text(reply: Any) -> str:
-    """Return the text of a reply: strings and parts of strings as they are, anything else as JSON."""
+    """Return the text of a reply: a string or a list of strings unchanged, anything else as JSON."""
     if isinstance(reply, str):
         return reply
     if isinstance(reply, list) and all(isinstance(part, str) for part in reply):
@@ -16,7 +16,7 @@ def as_text(reply: Any) -> str:
 
 
 def as_parts(reply: Any) -> list[str]:
-    """Return the parts in which a reply is streamed: a list of strings as given, anything else word by word."""
+    """Return the parts of a streamed reply: a list of strings unchanged, anything else word by word."""
     if isinstance(reply, list) and all(isinstance(part, str) for part in reply):
         return list(reply)
     text = as_text(reply)
@@ -25,5 +25,5 @@ def as_parts(reply: Any) -> list[str]:
 
 
 def count_tokens(text: str) -> int:
-    """Count tokens as scripted models do: one a word."""
+    """Count tokens as scripted models do: one for each word."""
     return len(text.split())

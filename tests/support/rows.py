@@ -1,4 +1,4 @@
-"""Evidence and strips as they stand in the state of a run."""
+"""Evidence and strips in the form of the state of a run."""
 
 from __future__ import annotations
 

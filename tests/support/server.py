@@ -20,7 +20,7 @@ from ragweave.tests.support.reading import honest, is_check
 from ragweave.tests.support.replies import as_parts, as_text, count_tokens
 
 _STREAMED = ("cut", "error_event", "stall", "odd")
-"""Faults that come within a stream, where one was asked for."""
+"""Faults in the middle of a stream; they need a request for a stream."""
 
 
 @dataclass
@@ -36,14 +36,16 @@ class Received:
     started: float
     """When it arrived, in seconds of `time.monotonic`."""
     ended: float = 0.0
-    """When its last byte was written; 0 while under way."""
+    """When its last byte was written; 0 before that."""
 
     @property
     def prompt(self) -> str:
         """All messages as one text."""
-        return "\n\n".join(
-            m["content"] if isinstance(m.get("content"), str) else str(m) for m in self.messages
-        )
+        texts: list[str] = []
+        for message in self.messages:
+            content = message.get("content")
+            texts.append(content if isinstance(content, str) else str(message))
+        return "\n\n".join(texts)
 
 
 class ScriptedServer:
@@ -55,12 +57,12 @@ class ScriptedServer:
 
     Args:
         replies: replies in the order of the requests.
-        react: makes the reply when the queue is empty.
+        react: returns the reply when the queue is empty.
         latency: seconds before each reply, or a function of the request.
         part_delay: seconds between the parts of a stream.
         models: names the server knows; any name when empty.
-        embed: makes the vectors of texts; by their words where none is given.
-        reads: it judges the sentences of answers honestly, beside the replies and the requests.
+        embed: returns the vectors of texts; by default they depend on the words.
+        reads: whether it answers requests to check sentences honestly; these do not take from the replies.
     """
 
     def __init__(
@@ -85,15 +87,15 @@ class ScriptedServer:
         """Key that requests must carry; others get 401."""
         self.models = tuple(models)
         self.pulled: list[dict[str, Any]] = []
-        """What `/api/pull` tells; a model is there after a success."""
+        """Rows that `/api/pull` returns; after a success the model is available."""
         self.context = 0
-        """Tokens, of four bytes each, that it reads of a prompt; it cuts longer ones and says nothing."""
+        """Tokens of four bytes that it reads of a prompt; it cuts longer prompts without an error."""
         self.pages: dict[str, Any] = {}
-        """What further paths answer as JSON, such as `/props`."""
+        """JSON responses of further paths, such as `/props`."""
         self.requests: list[Received] = []
         """Chat requests in order of arrival."""
         self.max_in_flight = 0
-        """Most chat requests that were under way at the same time."""
+        """Most chat requests that ran at the same time."""
         self._in_flight = 0
         self._unexpected: list[Received] = []
         self._lock = threading.Lock()
@@ -132,10 +134,10 @@ class ScriptedServer:
         self._queue.extend(replies)
 
     def assert_consumed(self) -> None:
-        """Check that every reply was asked for and nothing else was.
+        """Check that every reply was used, and that no request lacked one.
 
         Raises:
-            AssertionError: if replies are left, or a request found none.
+            AssertionError: replies are left, or there was no reply for a request.
         """
         assert not self._unexpected, f"no scripted reply was left for:\n{self._unexpected[0].prompt[-2000:]}"
         assert not self._queue, f"{len(self._queue)} scripted replies were never asked for"
@@ -146,7 +148,8 @@ class ScriptedServer:
             with self._lock:
                 self.checks.append(request)
                 self._in_flight += 1
-            return [as_text(honest(request.messages))]  # in one part, however slowly others come
+            # One part, so that a slow stream does not slow the check down.
+            return [as_text(honest(request.messages))]
         with self._lock:
             self.requests.append(request)
             self._in_flight += 1
@@ -176,7 +179,7 @@ class _Server(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Remember the connection, so that closing the server also ends those that are kept alive."""
+        """Remember the connection, so that closing the server also ends connections that are kept alive."""
         self._open.add(request)
         super().process_request(request, client_address)
 
@@ -192,7 +195,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep quiet about clients that went away, as they do in tests of timeouts."""
+        """Ignore clients that disconnect, as they do in tests of timeouts."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -284,7 +287,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._chunk(b"data: [DONE]\n\n")
             self._chunk(b"")
             return
-        # Some servers name no role in a stream.
+        # Some servers send no role in a stream.
         deltas: list[dict[str, Any]] = [{"content": ""}, *({"content": p} for p in parts)]
         for i, delta in enumerate(deltas):
             if i > 1:
@@ -313,7 +316,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(200, {"object": "list", "data": rows, "model": body.get("model", ""), "usage": usage})
 
     def _pull(self, name: str) -> None:
-        """Answer as Ollama does where a model is to be downloaded."""
+        """Answer as Ollama does when it downloads a model."""
         rows = self.server.scripted.pulled
         self._send(200, "".join(json.dumps(row) + "\n" for row in rows).encode(), "application/x-ndjson")
         if rows and rows[-1].get("status") == "success":
@@ -321,7 +324,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _usage(self, request: Received, text: str) -> dict[str, int]:
         asked, said = count_tokens(request.prompt), count_tokens(text)
-        if context := self.server.scripted.context:
+        context = self.server.scripted.context
+        if context:
             asked = min(context, len(request.prompt.encode()) // 4)
         return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 

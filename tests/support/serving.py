@@ -1,4 +1,4 @@
-"""The server under test: in this process without a socket, or for real on a free port of loopback."""
+"""The server under test: in this process without a socket, or on a free port of loopback."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BASE = "http://127.0.0.1:8765"
 
 @asynccontextmanager
 async def in_process(app: FastAPI, **options: Any) -> AsyncIterator[httpx.AsyncClient]:
-    """Run an app and yield a client that calls it directly; an answer arrives when it is whole."""
+    """Run an app and yield a client that calls it directly; a response arrives when it is complete."""
     async with running(app), direct_client(app, **options) as client:
         yield client
 
@@ -68,7 +68,7 @@ async def on_loopback(app: FastAPI, proxies: str = "") -> AsyncIterator[str]:
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     server = uvicorn.Server(config_of(app, 2, proxies))
-    # The signals belong to the test run.
+    # `serve` would take over the signals of the test run.
     task = asyncio.create_task(server._serve(sockets=[listener]))
     try:
         while not server.started:
@@ -82,25 +82,27 @@ async def on_loopback(app: FastAPI, proxies: str = "") -> AsyncIterator[str]:
 
 
 async def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds in this process, and fail where it never does."""
+    """Wait until a condition is true, and fail after a minute."""
     async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
 def clock_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have no caller's requests of the last minute wear off, however long the test takes."""
+    """Stop the clock of the rate limit, so that it forgets no request however long the test takes."""
     now = time.time()
     monkeypatch.setattr(guard, "time", SimpleNamespace(time=lambda: now, monotonic=time.monotonic))
 
 
 def parse_events(text: str) -> list[dict[str, Any]]:
-    """Return server-sent events with their data, and their number as `id`."""
+    """Return the data of server-sent events, with their number as `id`."""
     found: list[dict[str, Any]] = []
     for block in text.replace("\r\n", "\n").split("\n\n"):
-        fields = dict(
-            line.split(": ", 1) for line in block.split("\n") if ": " in line and not line.startswith(":")
-        )
+        fields: dict[str, str] = {}
+        for line in block.split("\n"):
+            name, colon, value = line.partition(": ")
+            if name and colon and not line.startswith(":"):
+                fields[name] = value
         if "data" in fields:
             found.append({**json.loads(fields["data"]), "id": int(fields["id"])})
     return found
@@ -108,7 +110,8 @@ def parse_events(text: str) -> list[dict[str, Any]]:
 
 async def ask_over_http(client: httpx.AsyncClient, question: str, **body: Any) -> list[dict[str, Any]]:
     """Ask, wait, and return every event of the run."""
-    return await told(client, (await begin(client, question, **body))["run"])
+    run = await begin(client, question, **body)
+    return await run_events(client, run["run"])
 
 
 async def begin(client: httpx.AsyncClient, question: str, **body: Any) -> dict[str, Any]:
@@ -119,18 +122,19 @@ async def begin(client: httpx.AsyncClient, question: str, **body: Any) -> dict[s
     return found
 
 
-async def told(client: httpx.AsyncClient, run: str, after: int = 0) -> list[dict[str, Any]]:
-    """Return what a run tells until it ends."""
-    return parse_events((await client.get(f"/api/runs/{run}/events", params={"after": after})).text)
+async def run_events(client: httpx.AsyncClient, run: str, after: int = 0) -> list[dict[str, Any]]:
+    """Return the events of a run after a number, once it has ended."""
+    answer = await client.get(f"/api/runs/{run}/events", params={"after": after})
+    return parse_events(answer.text)
 
 
 def bearer(secret: str) -> dict[str, str]:
-    """Return the header that brings a key."""
+    """Return the header that sends a key."""
     return {"authorization": f"Bearer {secret}"}
 
 
 class Graph:
-    """A run that tells one step, waits until it may go on, and answers with its question."""
+    """A run that streams one step, waits until the test lets it continue, and answers its question."""
 
     def __init__(self) -> None:
         self.may = asyncio.Event()
@@ -164,7 +168,7 @@ class Graph:
 async def killed_at_the_end(
     *options: str, **environment: str
 ) -> AsyncIterator[tuple[httpx.AsyncClient, Process]]:
-    """Serve the home of the test in a process of its own, which gets no chance to tidy up."""
+    """Serve the home of the test in a process that is killed at the end."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "ragweave.app.cli", "serve", "--port", "0", *(options or ("--log", "none")),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, **environment},
@@ -191,10 +195,10 @@ async def killed_at_the_end(
 async def events_until(
     client: httpx.AsyncClient, run: str, last: str, after: int = 0
 ) -> list[dict[str, Any]]:
-    """Follow a run until it tells an event of the type `last`; come back where a connection ends, as a browser does."""
+    """Return the events of a run up to one of the type `last`; reconnect after an error, as a browser does."""
     events: list[dict[str, Any]] = []
     async with asyncio.timeout(60):
-        while not any(e["type"] == last for e in events):
+        while last not in [event["type"] for event in events]:
             text, at = "", {"after": events[-1]["id"] if events else after}
             with suppress(httpx.TransportError):
                 async with client.stream("GET", f"/api/runs/{run}/events", params=at) as stream:

@@ -28,7 +28,7 @@ def write_notes(folder: Path) -> None:
     """Write two good files, one that is left out and one that cannot be read."""
     folder.mkdir()
     (folder / "ferry.md").write_text(NOTE, encoding="utf-8")
-    (folder / "old.md").write_text("# Old\n\nNobody reads this old note any more.\n", encoding="utf-8")
+    (folder / "old.md").write_text("# Old\n\nThis old note is out of date.\n", encoding="utf-8")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing else")
     (folder / ".ragweaveignore").write_text("drafts/\n", encoding="utf-8")
     (folder / "drafts").mkdir()
@@ -97,7 +97,7 @@ def test_sources_are_listed_shown_and_removed(main: Any, indexed: Path) -> None:
     out = main("sources")[1]
     assert "notes/ferry.md" in out and "notes/broken.pdf" in out and "failed: " in out
     rows = json.loads(main("sources", "list", "--json")[1])
-    ferry = next(r for r in rows if r["path"].endswith("ferry.md"))
+    (ferry,) = [row for row in rows if row["path"].endswith("ferry.md")]
 
     for named in (ferry["id"][:8], "ferry.md"):
         shown = main("sources", "show", named)[1]
@@ -118,10 +118,10 @@ def test_libraries_are_made_renamed_and_deleted(main: Any) -> None:
     assert main("library", "list")[1] == "park\n"
     assert json.loads(main("library", "--json")[1]) == ["park"]
     assert main("library", "set", "park", "--recency", "on", "--half-life", "30")[0] == 0
-    told = "Library park: newer documents are preferred always; half-life 30 days.\n"
-    assert main("library", "set", "park")[1] == told
-    told = "Deleted library park; the files it was made from are kept.\n"
-    assert main("library", "delete", "park", "--yes")[1] == told
+    message = "Library park: newer documents are preferred always; half-life 30 days.\n"
+    assert main("library", "set", "park")[1] == message
+    message = "Deleted library park; the files it was made from are kept.\n"
+    assert main("library", "delete", "park", "--yes")[1] == message
     assert main("library")[1].startswith("There is no library yet")
 
 
@@ -149,8 +149,8 @@ def test_what_was_uploaded_is_named_before_it_is_deleted_with_its_source_or_its_
     asked = main("library", "delete", "default")[1]
     assert "with everything in it, 1 uploaded file, and its conversations in the page (" in asked
     assert "conversations of `ragweave chat` stay" in asked and kept.exists()
-    told = "Deleted library default with 1 uploaded file; other files are kept.\n"
-    assert main("library", "delete", "default", "--yes")[1] == told
+    message = "Deleted library default with 1 uploaded file; other files are kept.\n"
+    assert main("library", "delete", "default", "--yes")[1] == message
     assert not kept.exists()
 
 
@@ -182,7 +182,7 @@ def test_each_kind_has_its_bar_with_the_time_left_once_it_has_a_pace(monkeypatch
     ]
 
 
-def test_the_summary_counts_reasons_and_names_files_only_where_it_is_asked_to() -> None:
+def test_the_summary_counts_reasons_and_names_all_files_only_if_verbose() -> None:
     report = Report("default", 40, indexed=2, failed=[("/x/a.pdf", "damaged"), ("/x/b.pdf", "damaged")])
     report.skipped = [(f"/x/{n}.log", "it is hidden") for n in range(30)] + [("/x/key", "it is a secret")]
     for full, expected in (
@@ -199,12 +199,13 @@ def test_the_summary_counts_reasons_and_names_files_only_where_it_is_asked_to() 
 def test_a_folder_without_a_file_to_read_ends_with_a_sentence(
     main: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    (empty := tmp_path / "empty").mkdir()
-    code, _, told = main("index", str(empty))
-    assert code == 2 and "there is no file to read in" in told and str(empty) in told
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, _, error = main("index", str(empty))
+    assert code == 2 and "there is no file to read in" in error and str(empty) in error
     (empty / ".hidden.md").write_text("# Hidden\n")
-    code, out, told = main("index", str(empty))
-    assert code == 2 and "hidden" in out and "named above" in told
+    code, out, error = main("index", str(empty))
+    assert code == 2 and "hidden" in out and "named above" in error
     scandir = os.scandir
 
     def closed(path: Any) -> Any:
@@ -213,17 +214,18 @@ def test_a_folder_without_a_file_to_read_ends_with_a_sentence(
         return scandir(path)
 
     monkeypatch.setattr("ragweave.corpora.ingest.walk.os.scandir", closed)
-    code, _, told = main("index", str(empty))
+    code, _, error = main("index", str(empty))
     assert (
         code == 2
-        and "could not be read" in told
-        and "Permission denied" in told
-        and "right to read it" in told
+        and "could not be read" in error
+        and "Permission denied" in error
+        and "right to read it" in error
     )
 
 
 def test_a_run_after_which_all_files_are_gone_is_no_mistake(main: Any, tmp_path: Path) -> None:
-    (folder := tmp_path / "notes").mkdir()
+    folder = tmp_path / "notes"
+    folder.mkdir()
     (folder / "a.md").write_text("# A\n\nA note.\n")
     assert main("index", str(folder))[0] == 0
     (folder / "a.md").unlink()
@@ -235,5 +237,5 @@ def test_an_empty_library_names_the_next_command(main: Any) -> None:
     next_one = "ragweave index FOLDER --library 'my notes'"
     assert next_one in main("search", "harbour", "--library", "my notes")[1]
     assert next_one in main("sources", "--library", "my notes")[1]
-    code, out, told = main("ask", "Where is the harbour?", "--library", "my notes")
-    assert code == 3 and "ragweave index FOLDER" in out + told
+    code, out, error = main("ask", "Where is the harbour?", "--library", "my notes")
+    assert code == 3 and "ragweave index FOLDER" in out + error

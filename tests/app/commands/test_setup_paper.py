@@ -85,7 +85,7 @@ def test_nothing_is_asked_offline_and_other_bytes_than_the_hub_stated_are_thrown
     monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
     model_settings.cache_clear()
     assert "RAGWEAVE_OFFLINE forbids" in main("setup", "--paper", "universal-rag", "--yes")[2]
-    assert hub.asked == [] and "there is no paper" in main("setup", "--paper", "nobody")[2]
+    assert hub.asked == [] and "there is no paper" in main("setup", "--paper", "unknown")[2]
 
 
 def _stating(data: bytes) -> Any:
