@@ -38,7 +38,7 @@ def test_a_conversation_is_listed_and_gone_on_with(
 
 
 @pytest.mark.cluster
-def test_a_database_that_went_away_is_a_sentence_and_when_it_is_back_the_conversation_goes_on(
+def test_a_lost_database_is_one_sentence_and_once_it_is_back_the_conversation_continues(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = binaries()

@@ -1,4 +1,4 @@
-"""The page on Python: its code runs and has the types that it says, and it names everything that is public."""
+"""The page on Python: its code runs, its types are right, and it names every public name."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ async def test_it_is_a_tool_of_another_agent(example: ModuleType) -> None:
     assert "1874" in end["messages"][-1].text and "[1]" in end["messages"][-1].text
 
 
-async def test_a_library_is_named_beside_the_question(tmp_path: Path, home: Path) -> None:
+async def test_the_library_is_an_argument_of_each_call(tmp_path: Path, home: Path) -> None:
     (tmp_path / "b.md").write_text("# The ferry\n\nThe ferry Marten was built in 1931.\n", encoding="utf-8")
     assert (await aindex(str(tmp_path / "b.md"), "boats")).files == 1
     question = "When was the ferry Marten built?"
@@ -114,7 +114,7 @@ def test_a_setting_that_cannot_be_used_says_which_would(home: Path) -> None:
         Context(from_time=2, to_time=1)
 
 
-async def test_where_there_is_nothing_to_go_on_with_the_remedy_is_told(example: ModuleType) -> None:
+async def test_a_run_that_cannot_be_continued_is_an_error_with_a_remedy(example: ModuleType) -> None:
     async def run(question: Any, **options: Any) -> None:
         async for _ in astream(question, **options):
             pass
@@ -141,7 +141,7 @@ def web(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", str(tmp_path / "web"))
 
 
-async def test_a_run_that_waits_for_consent_says_so_and_goes_on_with_it(
+async def test_a_run_that_waits_for_consent_is_an_error_and_continues_with_consent(
     web: None, example: ModuleType
 ) -> None:
     question, context = "When was the crane of Vellmouth repaired?", Context(mode="extractive", web="ask")

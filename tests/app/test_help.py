@@ -58,7 +58,7 @@ def test_wrong_use_is_one_sentence(main: Any, words: list[str], said: str) -> No
     assert (code, out, err.count("\n")) == (2, "", 1) and said.lower() in err.lower()
 
 
-def test_alone_it_tells_the_state_of_the_home_and_the_next_step(
+def test_without_a_command_it_prints_the_state_of_the_home_and_the_next_step(
     main: Any, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, out, _ = main()

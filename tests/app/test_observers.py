@@ -73,7 +73,7 @@ def lighthouse(stock) -> Path:
     return stock({"lamp.md": f"# The lighthouse\n\n{PASSAGE}\n"})
 
 
-def test_langsmith_gets_the_nodes_and_no_texts_where_its_variables_hide_them(lighthouse, collector) -> None:
+def test_langsmith_gets_the_nodes_and_no_texts_if_its_variables_hide_them(lighthouse, collector) -> None:
     made = {"ENDPOINT": collector.url, "API_KEY": "lsv2-secret", "PROJECT": "house", "TRACING": "true"}
     ask({f"LANGSMITH_{k}": v for k, v in {**made, "HIDE_INPUTS": "true", "HIDE_OUTPUTS": "true"}.items()})
     assert collector.received and all(
@@ -84,7 +84,7 @@ def test_langsmith_gets_the_nodes_and_no_texts_where_its_variables_hide_them(lig
     assert "lamp of the lighthouse" not in sent and "3 October" not in sent
 
 
-def test_langfuse_gets_spans_without_texts_where_they_are_hidden(lighthouse, collector) -> None:
+def test_langfuse_gets_spans_without_texts_if_they_are_hidden(lighthouse, collector) -> None:
     pair = base64.b64encode(b"pk-lf-1:sk-lf-22").decode()
     assert pair.endswith("="), "padding must survive the variable"
     ask({

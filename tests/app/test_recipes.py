@@ -1,4 +1,4 @@
-"""Every recipe of docs/recipes.md runs: the programs of `examples/`, and the settings that other programs take."""
+"""Every recipe of docs/recipes.md works: the programs of `examples/`, and settings for other programs."""
 
 from __future__ import annotations
 
@@ -82,9 +82,8 @@ async def test_a_handler_sees_every_step(capsys: pytest.CaptureFixture[str]) -> 
 
 
 async def test_the_settings_of_chat_apps_lead_to_a_model_that_answers() -> None:
-    (libre,) = yaml.safe_load((EXAMPLES / "librechat.yaml").read_text(encoding="utf-8"))["endpoints"][
-        "custom"
-    ]
+    config = yaml.safe_load((EXAMPLES / "librechat.yaml").read_text(encoding="utf-8"))
+    (libre,) = config["endpoints"]["custom"]
     webui = dotenv_values(EXAMPLES / "open_webui.env")
     assert libre["baseURL"] == webui["OPENAI_API_BASE_URL"] == "http://127.0.0.1:8765/v1"
     async with on_loopback(create_app(ServeSettings())) as address:
@@ -106,7 +105,7 @@ print(*asyncio.run(own_project.main(sys.argv[2:])), sep="\\n")
 """
 
 
-async def test_a_project_of_ones_own_goes_on_with_a_conversation_where_unnamed_types_are_refused() -> None:
+async def test_a_project_of_ones_own_continues_a_conversation_if_unnamed_types_are_refused() -> None:
     command = [
         sys.executable,
         "-W",

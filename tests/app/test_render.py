@@ -74,7 +74,7 @@ def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
     st.lists(st.text(alphabet=st.sampled_from("ab c灯塔。，"), min_size=1, max_size=60), max_size=5),
     st.integers(min_value=8, max_value=40),
 )
-def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], width: int) -> None:
+def test_a_flow_never_exceeds_the_width_if_its_words_fit(texts: list[str], width: int) -> None:
     out = console(width)
     flow = Flow(out)
     for n, text in enumerate(texts, 1):
@@ -96,7 +96,7 @@ def test_a_flow_never_runs_over_the_width_where_words_fit(texts: list[str], widt
     st.integers(min_value=20, max_value=60),
     st.tuples(st.integers(0, 40), st.integers(0, 40)),
 )
-def test_a_quote_loses_no_character_and_never_runs_over_the_width(
+def test_a_quote_loses_no_character_and_never_exceeds_the_width(
     texts: list[str], width: int, ends: tuple[int, int]
 ) -> None:
     for text in texts:
@@ -177,7 +177,7 @@ def test_answers_are_printed_as_they_are_kept() -> None:
     assert "\x1b" not in shown and shown == GOLDEN.read_text(encoding="utf-8")
 
 
-def test_only_what_matches_in_a_quote_is_bold_and_a_streamed_answer_is_not_said_twice() -> None:
+def test_only_matches_in_a_quote_are_bold_and_a_streamed_answer_is_printed_once() -> None:
     out = Console(
         file=io.StringIO(), width=60, force_terminal=True, color_system="standard", legacy_windows=False
     )

@@ -1,4 +1,4 @@
-"""Test kit: a scripted chat model, servers on loopback that speak for OpenAI and a model hub, a tiny library."""
+"""Test kit: a scripted chat model, a scripted OpenAI server, a model hub, a tiny library."""
 
 from __future__ import annotations
 

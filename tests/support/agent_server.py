@@ -21,7 +21,7 @@ _PATIENCE = 180
 
 @asynccontextmanager
 async def agent_server(folder: Path, **environment: str) -> AsyncIterator[str]:
-    """Serve the graphs in a folder of its own, because the server keeps its state where it runs; yield its address."""
+    """Serve the graphs from a temporary folder, because the server saves its state there; yield its URL."""
     shutil.copy(ROOT / "langgraph.json", folder)
     (folder / ".env").touch()
     with socket.socket() as free:

@@ -37,7 +37,7 @@ def written_rows() -> list[dict[str, Any]]:
 
 
 def honest(key: Key) -> Ask:
-    """Judge by the key; judge a control sentence by the controls file, or by whether a passage contains it."""
+    """Judge by the key; judge any other sentence by the controls, or by whether a passage contains it."""
 
     async def ask(
         question: str, passages: Sequence[ShownPassage], sentences: Sequence[str], cited: object

@@ -44,8 +44,8 @@ def whatsapp(plan: str = PLAN) -> bytes:
 def telegram(plan: str = PLAN) -> bytes:
     rows: list[dict[str, Any]] = [
         {"id": 1, "type": "service", "date": "2024-03-02T09:00:00", "actor": "Ada", "action": "create_group"},
-        {"id": 2, "type": "message", "date": "2024-03-02T10:05:00", "date_unixtime": "1709370300", "from": "Ada",
-         "from_id": "user1", "text": [plan[:12], {"type": "bold", "text": plan[12:]}]},
+        {"id": 2, "type": "message", "date": "2024-03-02T10:05:00", "date_unixtime": "1709370300",
+         "from": "Ada", "from_id": "user1", "text": [plan[:12], {"type": "bold", "text": plan[12:]}]},
         {"id": 3, "type": "message", "date": "2024-03-02T09:06:00", "from": None, "text": "thanks"},
     ]  # fmt: skip
     return json.dumps({"name": "Boats", "type": "private_group", "id": 7, "messages": rows}).encode()

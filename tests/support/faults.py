@@ -39,7 +39,7 @@ class Fault:
 
     @classmethod
     def cut(cls, after: int = 1, *, clean: bool = False, parts: tuple[str, ...] = ()) -> Fault:
-        """End a stream after some parts: the connection breaks, or, if `clean`, the stream just ends too early."""
+        """End a stream after some parts: break the connection or, if `clean`, just end the stream."""
         return cls("cut", after=after, clean=clean, parts=parts)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Frames for clips that were indexed from a transcript, so that a look at them can be tested without a video."""
+"""Frames for clips of a transcript, so that tests of looking at frames need no video."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ragweave.models.errors import LibraryError
 from ragweave.tests.support.library import build_library
 
 PIXEL = base64.b64decode(
-    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP////////////////////////////////////////////////////////"
+    "//////////////////////"
     "////////wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAA//EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AN//Z"
 )
 """A JPEG file of one grey pixel."""

@@ -16,8 +16,9 @@ SHEET = (
 )
 SLIDE = (
     '<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" '
-    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r>'
-    "<a:t>%s</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>"
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+    "<p:cSld><p:spTree><p:sp><p:txBody><a:p><a:r><a:t>%s</a:t>"
+    "</a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>"
 )
 PAGE = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body><p>%s</p></body></html>'
 _R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -117,7 +118,8 @@ def pdf(
 
 def mail(*parts: tuple[str, bytes], subject: str = "Ferry") -> bytes:
     """Write a message with attachments."""
-    out = f"From: a@example.org\nTo: b@example.org\nSubject: {subject}\nDate: Mon, 2 Jan 2023 10:00:00 +0000\n".encode()
+    head = f"From: a@example.org\nTo: b@example.org\nSubject: {subject}\n"
+    out = f"{head}Date: Mon, 2 Jan 2023 10:00:00 +0000\n".encode()
     out += (
         b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="=="\n\n--==\nContent-Type:'
         b" text/plain\n\nPlain words.\n"

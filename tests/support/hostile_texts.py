@@ -1,7 +1,5 @@
 """Hostile text, tables, mail and notebooks."""
 
-# ruff: noqa: E501 - a hostile file is easier to read on one line
-
 from __future__ import annotations
 
 import json
@@ -25,20 +23,33 @@ def zeros() -> Files:
 
 def names() -> Files:
     for name in (
-        "\u202egpj.md", "two\nlines.md", "\x1b[2Jscreen.md", "'; DROP TABLE items; --.md", "<script>.md", "%00.md", "x" * 240 + ".md",
-        "🌊🌊.md", "a\u0301\u0301.md", " space .md", "-rf.md", "$(touch evil).md", "..md", "CON.md", "a:b.md", "\u200b.md",
+        "\u202egpj.md", "two\nlines.md", "\x1b[2Jscreen.md", "'; DROP TABLE items; --.md", "<script>.md",
+        "%00.md", "x" * 240 + ".md", "🌊🌊.md", "a\u0301\u0301.md", " space .md", "-rf.md",
+        "$(touch evil).md", "..md", "CON.md", "a:b.md", "\u200b.md",
     ):  # fmt: skip
         yield name, f"# Title\n\nPlain words of {len(name)}.".encode()
 
 
 def bait() -> Files:
-    for name, text in {
-        "dots.md": "." * 100_000 + "a", "brackets.md": "[" * 15_000, "backticks.md": "".join("`" * n + " " for n in range(400)),
-        "comment.md": "<!--" * 50_000, "links.md": "[a](" * 8_000, "front.md": "---\n" + "a: b\n" * 15_000, "table.md": "|" * 50_000 + "\n" + "|-" * 25_000,
-        "roles.rst": ":" * 100_000, "stars.rst": "*a " * 3_000, "underline.txt": "a\n" + "=" * 100_000, "numbers.txt": "1." * 50_000 + "\n\nx",
-        "spaces.txt": "a" + " " * 200_000 + "b", "tags.html": "<html><body>" + "<p " * 50_000, "entities.html": "<html><body><p>" + "&amp;" * 50_000,
-        "headers.eml": "Subject: " + "=?utf-8?q?a?= " * 20_000 + "\nFrom: a@b\nTo: b@c\n\nwords", "quotes.csv": '"' * 200_001 + ",x\n",
-    }.items():  # fmt: skip
+    texts = {
+        "dots.md": "." * 100_000 + "a",
+        "brackets.md": "[" * 15_000,
+        "backticks.md": "".join(["`" * n + " " for n in range(400)]),
+        "comment.md": "<!--" * 50_000,
+        "links.md": "[a](" * 8_000,
+        "front.md": "---\n" + "a: b\n" * 15_000,
+        "table.md": "|" * 50_000 + "\n" + "|-" * 25_000,
+        "roles.rst": ":" * 100_000,
+        "stars.rst": "*a " * 3_000,
+        "underline.txt": "a\n" + "=" * 100_000,
+        "numbers.txt": "1." * 50_000 + "\n\nx",
+        "spaces.txt": "a" + " " * 200_000 + "b",
+        "tags.html": "<html><body>" + "<p " * 50_000,
+        "entities.html": "<html><body><p>" + "&amp;" * 50_000,
+        "headers.eml": "Subject: " + "=?utf-8?q?a?= " * 20_000 + "\nFrom: a@b\nTo: b@c\n\nwords",
+        "quotes.csv": '"' * 200_001 + ",x\n",
+    }
+    for name, text in texts.items():
         yield name, text.encode()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 @contextmanager
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Run the server and yield the address of an empty bucket; skips the test where the packages are not there."""
+    """Run the server and yield the URL of an empty bucket; skip the test if its packages are missing."""
     pytest.importorskip("obstore", reason="the extra `objects` is not installed")
     server = pytest.importorskip("moto.server", reason="moto is not installed (moto[s3], flask, flask-cors)")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

@@ -81,7 +81,7 @@ class Postgres:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Stop the server at the end, even if this process is killed, because that closes the watcher's pipe."""
+        """Stop the server at the end; if this process is killed, its watcher stops the server."""
         stop = f"read _; '{self._bin}/pg_ctl' -D '{self._data}' -m immediate stop"
         quiet = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         watcher = subprocess.Popen(["sh", "-c", stop], start_new_session=True, cwd="/", **quiet, **self._who)

@@ -1,4 +1,4 @@
-"""A scripted checker that reads: what a passage has word for word is supported, what differs from it contradicted."""
+"""A scripted checker: a sentence that a passage contains is supported, a similar one contradicted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LINE = re.compile(r"^(\d+)\. (.*?)((?:\[\d+\])*)$", re.M)
 
 
 Sent = Sequence[BaseMessage] | Sequence[dict[str, Any]]
-"""Messages of a prompt, as LangChain has them or as a server receives them."""
+"""Messages of a prompt, as LangChain messages or as a server receives them."""
 
 
 def _text_of(message: BaseMessage | dict[str, Any]) -> str:
@@ -27,12 +27,12 @@ def _text_of(message: BaseMessage | dict[str, Any]) -> str:
 
 
 def is_check(messages: Sent) -> bool:
-    """Tell whether a prompt asks for verdicts on the sentences of an answer."""
+    """Return whether a prompt asks for verdicts on the sentences of an answer."""
     return "You check an answer, sentence by sentence" in _text_of(messages[0])
 
 
 def asked(messages: Sent) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the passages and the sentences of a prompt of the check, by number."""
+    """Return the passages and the sentences of a check prompt, by number."""
     text = _text_of(messages[-1])
     shown, _, said = text.partition("Sentences of the answer, each with the passages that it names:")
     passages = {int(n): body for n, body in _PASSAGE.findall(shown)}
@@ -40,14 +40,25 @@ def asked(messages: Sent) -> tuple[dict[int, str], dict[int, str]]:
 
 
 def honest(messages: Sent, **by_hand: dict[str, Any]) -> dict[str, Any]:
-    """Return the verdicts of a reader; those on sentences that contain a key of `by_hand` are given."""
+    """Return the verdicts of an honest reader.
+
+    A sentence that contains a key of `by_hand` gets the verdict that it gives.
+    """
     passages, sentences = asked(messages)
     rows: list[dict[str, Any]] = []
     for n, sentence in sentences.items():
-        given = [row for words, row in by_hand.items() if words in sentence][:1]
-        made = given or _known(sentence, passages) or [_verdict(sentence, passages)]
-        rows += [{"n": n, **row} for row in made]
+        given = _given(sentence, by_hand)
+        for row in given or _known(sentence, passages) or [_verdict(sentence, passages)]:
+            rows.append({"n": n, **row})
     return {"verdicts": rows}
+
+
+def _given(sentence: str, by_hand: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the row of the first words that a sentence contains, or an empty list."""
+    for given_words, row in by_hand.items():
+        if given_words in sentence:
+            return [row]
+    return []
 
 
 def reader(**by_hand: dict[str, Any]) -> Any:
@@ -57,7 +68,7 @@ def reader(**by_hand: dict[str, Any]) -> Any:
 
 @cache
 def _written() -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """Return the sentences of the stock of controls and of the exam: text of a passage, sentence, rows."""
+    """Return the sentences of the controls and of the exam, as (text of a passage, sentence, rows)."""
     folder = files("ragweave.components").joinpath("data")
     found: list[tuple[str, str, list[dict[str, Any]]]] = []
     for row in json.loads(folder.joinpath("controls.json").read_text(encoding="utf-8")):
@@ -65,21 +76,26 @@ def _written() -> list[tuple[str, str, list[dict[str, Any]]]]:
         found.append((row["text"], row["false"], [{"verdict": "contradicted", "words": row["contradicts"]}]))
     for case in json.loads(folder.joinpath("exam.json").read_text(encoding="utf-8")):
         for item in case["sentences"]:
-            rows = [{"verdict": item["verdict"], "passage": n, "words": words} for n, words in item["rests"]]
+            rows: list[dict[str, Any]] = []
+            for n, copied in item["rests"]:
+                rows.append({"verdict": item["verdict"], "passage": n, "words": copied})
             found.append((case["passages"][0]["text"], item["text"], rows or [{"verdict": item["verdict"]}]))
     return found
 
 
 def _known(sentence: str, passages: dict[int, str]) -> list[dict[str, Any]]:
-    """Return the rows on a sentence that was written with its verdict, none for any other."""
+    """Return the rows of a sentence of the controls or the exam; an empty list for any other."""
     for text, written, rows in _written():
-        number = next((n for n, shown in passages.items() if text in shown), 0)
-        if number and sentence == written:
-            return [{"passage": number, **row} for row in rows]
+        if sentence != written:
+            continue
+        for number, passage in passages.items():
+            if text in passage:
+                return [{"passage": number, **row} for row in rows]
     return []
 
 
 def _verdict(sentence: str, passages: dict[int, str]) -> dict[str, Any]:
+    """Compare a sentence with every part of the passages, word by word."""
     wanted = words(sentence)
     best: tuple[float, int, str] = (0.0, 0, "")
     for number, text in passages.items():
@@ -96,4 +112,8 @@ def _verdict(sentence: str, passages: dict[int, str]) -> dict[str, Any]:
 
 
 def _holds(said: Sequence[str], wanted: Sequence[str]) -> bool:
-    return any(said[n : n + len(wanted)] == list(wanted) for n in range(len(said) - len(wanted) + 1))
+    """Return whether a list of words contains another one as a run."""
+    for n in range(len(said) - len(wanted) + 1):
+        if said[n : n + len(wanted)] == list(wanted):
+            return True
+    return False

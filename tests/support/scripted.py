@@ -1,4 +1,4 @@
-"""A chat model that says what a test told it to, and complains about everything else."""
+"""A chat model with scripted replies; a call without a reply fails the test."""
 
 from __future__ import annotations
 
@@ -35,24 +35,25 @@ class Call:
     @property
     def prompt(self) -> str:
         """All messages as one text."""
-        return "\n\n".join(str(m.text) for m in self.messages)
+        return "\n\n".join([str(message.text) for message in self.messages])
 
 
 class ScriptedChat(BaseChatModel):
     """A chat model with queued replies, or with a function that makes them.
 
     A reply is a string, an AIMessage, a dict (a structured reply), a list of strings (the parts of a stream),
-    or an exception to be raised. A call for which no reply is left raises an AssertionError."""
+    or an exception to be raised. A call without a reply raises an AssertionError.
+    """
 
     replies: Sequence[Any] = ()
     """Replies in the order of the calls."""
     react: Reaction | None = Field(default=None, exclude=True)
-    """Makes the reply from the messages when the queue is empty; for longer runs, where the order of calls varies."""
+    """Returns the reply when the queue is empty, for runs in which the order of calls varies."""
     delay: float = 0.0
     """Seconds before each reply."""
     model_name: str = "scripted"
     checker: Reaction | None = Field(default=honest, exclude=True)
-    """Judges the sentences of answers, beside the replies and the calls; None leaves these calls to the replies."""
+    """Answers calls of the check, which then take no reply from the queue; None: they take a reply."""
 
     _checks: list[Call] = PrivateAttr(default_factory=list)
     _queue: deque[Any] = PrivateAttr(default_factory=deque)
@@ -80,11 +81,10 @@ class ScriptedChat(BaseChatModel):
         self._queue.extend(replies)
 
     def assert_consumed(self) -> None:
-        """Check that every reply was asked for and nothing else was.
+        """Check that every reply was used, and that no call lacked one.
 
         Raises:
-            AssertionError: if replies are left, or a call found none, even where the program caught that
-                error.
+            AssertionError: replies are left, or a call had none, even if the program caught that error.
         """
         assert not self._unexpected, _complaint(self._unexpected[0])
         assert not self._queue, (
@@ -92,7 +92,7 @@ class ScriptedChat(BaseChatModel):
         )
 
     def with_structured_output(self, *schema: Any, **kwargs: Any) -> Runnable[Any, Any]:
-        """Return a runnable that asks for a structured reply; who asks reads it."""
+        """Return a runnable that asks for a structured reply; the caller parses it."""
         return self.bind(scripted_method="json_schema") | RunnableLambda(lambda message: message)
 
     @property
@@ -142,8 +142,11 @@ def _complaint(call: Call) -> str:
 
 
 def _usage(messages: Sequence[BaseMessage], text: str) -> UsageMetadata:
-    asked, said = sum(count_tokens(str(m.text)) for m in messages), count_tokens(text)
-    return UsageMetadata(input_tokens=asked, output_tokens=said, total_tokens=asked + said)
+    prompt = 0
+    for message in messages:
+        prompt += count_tokens(str(message.text))
+    reply = count_tokens(text)
+    return UsageMetadata(input_tokens=prompt, output_tokens=reply, total_tokens=prompt + reply)
 
 
 def _result(reply: Any, messages: Sequence[BaseMessage]) -> ChatResult:

@@ -195,7 +195,7 @@ async def killed_at_the_end(
 async def events_until(
     client: httpx.AsyncClient, run: str, last: str, after: int = 0
 ) -> list[dict[str, Any]]:
-    """Return the events of a run up to one of the type `last`; reconnect after an error, as a browser does."""
+    """Return the events of a run up to one of type `last`; reconnect after an error as a browser does."""
     events: list[dict[str, Any]] = []
     async with asyncio.timeout(60):
         while last not in [event["type"] for event in events]:

@@ -1,4 +1,4 @@
-"""What the stores hold after a run, seen from both sides."""
+"""Contents of the catalog and the vector store, and whether they agree."""
 
 from ragweave.corpora.store import lexical
 from ragweave.corpora.store.library import open_library
@@ -21,33 +21,33 @@ def lay(folder):
 
 
 async def found(word, corpus="paragraph"):
-    """Titles that each store finds, so that neither can lag behind the other."""
+    """Return the files that the word index finds; fail if the catalog lacks an item of an index."""
     library = await open_library()
     [lists] = await library.search(corpus, [word])
-    held = await library.items([h.id for h in (*lists.dense, *lists.lexical)])
-    return {held[h.id].locator["file"].rpartition("/")[2] for h in lists.lexical}
+    items = await library.items([hit.id for hit in (*lists.dense, *lists.lexical)])
+    return {items[hit.id].locator["file"].rpartition("/")[2] for hit in lists.lexical}
 
 
 async def whole():
-    """Everything both stores hold, each in a form that can be compared."""
+    """Return the items of the catalog, and the differences between the stores."""
     held = stores()
     [row] = held.catalog.libraries()
     with held.catalog.reading(row.id) as connection:
         items = connection.exec_driver_sql("SELECT id, source, corpus FROM items").fetchall()
-        words = [
-            connection.exec_driver_sql(f"SELECT rowid FROM {lexical.table(corpus)}").fetchall()
-            for corpus in ("paragraph", "document")
-        ]
-    vectors = {
-        i.rpartition("~")[0]
-        for corpus in ("paragraph", "document")
-        for i in held.vectors.ids(row.id, corpus, row.encoder)
-    }
+        indexed = 0
+        for corpus in ("paragraph", "document"):
+            rows = connection.exec_driver_sql(f"SELECT rowid FROM {lexical.table(corpus)}").fetchall()
+            indexed += len(rows)
+    vectors = set()
+    for corpus in ("paragraph", "document"):
+        for id in held.vectors.ids(row.id, corpus, row.encoder):
+            vectors.add(id.rpartition("~")[0])
+    ids = {item[0] for item in items}
     return {
         "items": sorted(map(tuple, items)),
-        "vectors without item": vectors - {i[0] for i in items},
-        "items without vectors": {i[0] for i in items} - vectors - {whole_of(i) for i in vectors},
-        "rows": len(items) - sum(map(len, words)),
+        "vectors without item": vectors - ids,
+        "items without vectors": ids - vectors - {whole_of(id) for id in vectors},
+        "rows": len(items) - indexed,
     }
 
 

@@ -36,9 +36,7 @@ def test_a_fresh_machine_is_well_and_says_what_is_off(main: Any, home: Path) -> 
     assert not home.exists(), "looking around must not leave anything behind"
 
 
-def test_the_device_is_told_and_one_that_is_not_there_is_bad(
-    main: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_device_is_shown_and_a_missing_one_is_bad(main: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     assert "models compute on cpu" in areas(main("doctor", "--json")[1])["device"]["what"]
     monkeypatch.setenv("RAGWEAVE_DEVICE", "cuda")
@@ -80,7 +78,7 @@ def test_a_library_whose_catalog_is_damaged_is_named_by_its_folder(
         (30, "warn", "it missed myth", "set RAGWEAVE_CHECK"),
     ],
 )
-def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
+def test_the_exam_of_the_checking_model_is_shown_without_a_call(
     main: Any, monkeypatch: pytest.MonkeyPatch, right: int | None, state: str, said: str, remedy: str
 ) -> None:
     async def known(model: Any) -> ExamResult | None:
@@ -94,7 +92,7 @@ def test_the_exam_of_the_model_that_checks_is_told_and_nothing_is_called(
     assert found["state"] == state and said in found["what"] and found["remedy"].startswith(remedy)
 
 
-def test_what_was_learnt_of_a_chat_server_is_told(
+def test_what_was_learnt_about_a_chat_server_is_shown(
     main: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGWEAVE_CHAT", "anthropic:claude")

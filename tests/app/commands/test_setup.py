@@ -1,4 +1,4 @@
-"""`ragweave setup`: nothing is used that was not named or found here, and nothing fetched or written unasked."""
+"""`ragweave setup` uses only what is named or found, and downloads and writes nothing without a yes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_a_nearer_env_file_counts_before_it_with_its_own_server_and_key(
     assert model_settings().endpoint("writer").url == server.base_url
 
 
-def test_nothing_is_written_where_the_answer_is_no(main: Any, server: ScriptedServer, answers: Any) -> None:
+def test_nothing_is_written_after_a_no(main: Any, server: ScriptedServer, answers: Any) -> None:
     server.queue("ready")
     answers("2", False)
     assert "gemma3:1b says: ready" in main("setup", "chat")[1]
@@ -271,7 +271,7 @@ def test_an_encoder_is_written_once_every_library_has_its_vectors(
     assert main("search", "harbour", "-l", "newt")[0] == 0
 
 
-def test_all_with_yes_takes_the_recommended_of_each_and_goes_on_where_one_fails(
+def test_all_with_yes_takes_the_recommended_models_and_continues_after_a_failure(
     main: Any, hub: ScriptedHub, server: ScriptedServer
 ) -> None:
     server.queue("ready", "blue")
@@ -284,10 +284,11 @@ def test_all_with_yes_takes_the_recommended_of_each_and_goes_on_where_one_fails(
     assert {f"RAGWEAVE_{n}" for n in ("CHAT", "EMBED", "RERANK", "IMAGE_TEXT", "VISION")} <= written().keys()
     assert "RAGWEAVE_ASR" not in written()
     hub.files["model.bin"] = FILES["model.bin"]
-    assert main("setup", "--all", "--yes")[0] == 0 and written()["RAGWEAVE_ASR"].startswith("whisper:")  # type: ignore[union-attr]
+    assert main("setup", "--all", "--yes")[0] == 0
+    assert str(written()["RAGWEAVE_ASR"]).startswith("whisper:")
 
 
-def test_where_nobody_sits_it_lists_and_changes_nothing(
+def test_without_a_terminal_it_lists_and_changes_nothing(
     main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide, "_is_terminal", lambda: False)
@@ -338,7 +339,7 @@ def test_what_keeps_a_download_from_ending_is_one_sentence_and_nothing_is_writte
     assert main("setup", "speech", "--all", "--yes")[0] == 0 and written()["RAGWEAVE_ASR"]
 
 
-def test_a_connection_that_drops_is_taken_up_where_it_broke_off(
+def test_a_download_resumes_after_a_lost_connection(
     main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 100)
@@ -347,7 +348,7 @@ def test_a_connection_that_drops_is_taken_up_where_it_broke_off(
     assert any(path == "/store/model.bin" and asked == "bytes=700-" for _, path, asked in hub.asked)
 
 
-def test_settings_stay_as_they_were_where_the_disk_is_full(
+def test_settings_stay_as_they_were_if_the_disk_is_full(
     main: Any, server: ScriptedServer, answers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user_file().parent.mkdir(parents=True)
@@ -362,7 +363,7 @@ def test_settings_stay_as_they_were_where_the_disk_is_full(
 
 
 @pytest.mark.exam
-def test_the_chat_model_sits_the_exam_of_the_check_and_one_that_fails_is_told_what_to_set(
+def test_the_chat_model_sits_the_exam_and_a_failure_names_the_setting(
     main: Any, server: ScriptedServer, answers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def sit(ask: Any) -> exam.ExamResult:

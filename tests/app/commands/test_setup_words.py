@@ -1,4 +1,4 @@
-"""What `ragweave setup` says where something is missing or wrong: one sentence with what to type, and never a key."""
+"""Errors of `ragweave setup`: one sentence with the command to type, and never a key."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
     assert not user_file().exists()
 
 
-def test_where_nobody_sits_the_missing_extras_are_one_line_and_it_fails(
+def test_without_a_terminal_the_missing_extras_are_one_line_and_it_fails(
     main: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guide, "_is_terminal", lambda: False)
@@ -200,7 +200,7 @@ def test_a_model_without_chat_is_one_sentence(main: Any, server: ScriptedServer)
     assert code == 2 and "does not support chat" in err and err.count("\n") == 1 and not user_file().exists()
 
 
-def test_the_context_that_the_server_tells_is_said_written_and_taken_out_with_the_model(
+def test_the_context_of_the_server_is_shown_written_and_removed_with_the_model(
     main: Any, server: ScriptedServer
 ) -> None:
     server.pages = {"/api/ps": {"models": [{"name": "qwen3:4b", "context_length": 4_096}]}}

@@ -31,7 +31,7 @@ def talks(tmp_path: Path, home: Path) -> Path:
     return folder
 
 
-def test_a_question_is_narrowed_to_a_recording_and_a_time_and_one_that_is_not_there_is_told(
+def test_a_question_is_narrowed_to_a_recording_and_a_time_and_a_missing_one_is_an_error(
     main: Any, talks: Path
 ) -> None:
     asked = ["ask", "-g", "video_rag", "Who knew Ada Ostrander?", "--source", "comet", "--json"]
