@@ -1,11 +1,11 @@
-"""How the cost of a question grows with the library and with the people who ask at once.
+"""Measure how the cost of a question grows with the library and with the questions at the same time.
 
     python benchmarks/askers.py [--sizes 1000 10000 100000] [--askers 1 4 16 64] [--json OUT] [--plot PICTURE]
 
-LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes them, beside a
-scripted model that takes 0.2 s a call. Each asker puts one question at the same moment as the others. Printed
-are, of a question, the milliseconds of the processor, and the seconds until the last asker has an answer. A
-first round warms up.
+The program runs LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py
+writes them, with a scripted model that takes 0.2 s a call. Each asker sends one question at the same moment
+as the others. The figures are the CPU milliseconds of a question, and the seconds until the last asker has
+an answer. A first round warms up.
 """
 
 from __future__ import annotations
@@ -34,27 +34,21 @@ async def measure(count: int, askers: list[int]) -> dict[str, Any]:
     from desk import scripted
 
     from ragweave.components.context import Context
-    from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.agent import graph
     from ragweave.models.chat import override
     from ragweave.tests.support import ScriptedChat
 
-    scale = runpy.run_path(str(HERE / "scale.py"))
-    shared = runpy.run_path(str(HERE / "index.py"))
-    data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
-    gold = scale["gold_passages"](data)
-    files = Path(os.environ["RAGWEAVE_HOME"]).parent / "files"
-    files.mkdir()
-    scale["write_files"](files, count, gold, pool)
-    await index([files])
-    asked = [question for question, _ in scale["questions"](data, gold, pool)]
-    model = ScriptedChat(react=lambda messages: scripted("\n\n".join(str(m.text) for m in messages)))
+    asked = await indexed(count)
     context = Context(mode="llm")
+
+    def react(messages: Any) -> Any:
+        return scripted("\n\n".join([str(message.text) for message in messages]))
 
     async def ask(question: str) -> None:
         await graph.ainvoke({"messages": [("human", question)]}, context=context)
 
+    model = ScriptedChat(react=react)
     found: dict[str, Any] = {"passages": (await (await open_library()).counts())["paragraph"]}
     with override(writer=model):
         for question in asked[:30]:
@@ -67,6 +61,21 @@ async def measure(count: int, askers: list[int]) -> dict[str, Any]:
             found[f"{n}: seconds until the last answer"] = time.perf_counter() - began
             at += n
     return found
+
+
+async def indexed(count: int) -> list[str]:
+    """Write and index so many passages; return questions about them."""
+    from ragweave.corpora.ingest.run import index
+
+    scale = runpy.run_path(str(HERE / "scale.py"))
+    shared = runpy.run_path(str(HERE / "index.py"))
+    data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
+    gold = scale["gold_passages"](data)
+    files = Path(os.environ["RAGWEAVE_HOME"]).parent / "files"
+    files.mkdir()
+    scale["write_files"](files, count, gold, pool)
+    await index([files])
+    return [question for question, _ in scale["questions"](data, gold, pool)]
 
 
 def plot(rows: list[dict[str, Any]], askers: list[int], path: Path) -> None:

@@ -1,11 +1,12 @@
-r"""Tables of filings in PDFs: `python benchmarks/filing_tables.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]`.
+r"""Measure how tables of filings in PDFs are read.
 
-Writes PDFs as quarterly reports are set, with tables whose cells are known, and prints how many tables are
-found, how many cells stand in their row under their heads, how many tables are none, and the processor time
-of a page. The layout of each set is drawn from its number: sizes, leading, rules, signs in columns of their
-own, leaders, indents, spanning heads, labels of two lines, tables across pages; between them stand prose in
-one and two columns, lists and contents. Files that are named are read too, and their tables are counted and
-with `--show` printed.
+    python benchmarks/filing_tables.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]
+
+Writes PDFs in the layout of quarterly reports, with tables whose cells are known, and prints how many tables
+are found, how many cells are in their row under their headers, how many found tables are none, and the CPU
+time of a page. The number of a set seeds its layout: sizes, leading, rules, signs in columns of their own,
+leaders, indents, spanning headers, labels of two lines, tables across pages; between the tables come prose in
+one and two columns, lists and contents. The tables of each FILE are counted too, and printed with `--show`.
 """
 
 from __future__ import annotations
@@ -50,9 +51,21 @@ STATEMENT = (
     "CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)",
     "(In millions, except per-share amounts)",
 )
-"""What stands centred over the longer tables."""
+"""Lines that are centred over the longer tables."""
+CHANCES = {
+    "spanning": 0.6,
+    "wrapped": 0.5,
+    "ruled": 0.5,
+    "again": 0.4,
+    "sections": 0.5,
+    "signs": 0.7,
+    "leaders": 0.3,
+    "hung": 0.4,
+    "percent": 0.2,
+}
+"""How often a table has each feature of layout."""
 Expected = set[tuple[str, str, str]]
-"""Cells of a table: the label of the row, the heads of the column, the value."""
+"""Cells of a table: the label of the row, the headers of the column, the value."""
 
 
 @dataclass
@@ -70,7 +83,7 @@ class Sheet:
         self.pages[-1].append((round(x, 2), round(self.y, 2), size, font, text))
 
     def room(self, points: float) -> bool:
-        """Begin a page where so much does not fit, and tell whether one was begun."""
+        """Begin a page if so much does not fit, and return whether one was begun."""
         if self.y - points > BOTTOM:
             return False
         self.pages.append([])
@@ -100,92 +113,109 @@ def value(draw: random.Random) -> str:
     return draw.choice([amount] * 6 + [f"({amount})", "—"])
 
 
-def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> None:
-    """Set a table with two lines of heads or one, and note what is to be found."""
-    draw, size, lead = sheet.draw, float(str(style["size"])), float(str(style["lead"]))
-    font = "F3" if style["courier"] else "F1"
-    pitch = size * lead
-    label_right = LEFT + (0.62 if columns == 2 else 0.4) * (RIGHT - LEFT)
-    step = (RIGHT - label_right) / columns
-    rights = [label_right + step * (n + 1) - 6 for n in range(columns)]
-    years = [str(2023 - n) for n in range(columns)]
-    spanning = bool(style["spanning"]) and columns in (2, 4)
-    dates = (
-        [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)]
-        if spanning
-        else years
-    )
-    over = ["Three Months Ended", "Nine Months Ended"][: columns // 2] if spanning else []
-    heads = [f"{over[n // 2]} {dates[n]}" if spanning else dates[n] for n in range(columns)]
-    sheet.room(8 * pitch + 24)
-    for line in STATEMENT if rows > 10 else ():
-        sheet.put((LEFT + RIGHT - width(line, size)) / 2, line, size)
-        sheet.y -= size * 1.3
+class Table:
+    """A table that is being set: labels, and columns of amounts under one or two lines of heads."""
 
-    def head_lines() -> None:
-        for n, text in enumerate(over):
-            middle = (rights[2 * n] - step + rights[2 * n + 1]) / 2
+    def __init__(self, sheet: Sheet, columns: int, style: dict[str, object]) -> None:
+        self.sheet, self.columns, self.style = sheet, columns, style
+        self.size = float(str(style["size"]))
+        self.pitch = self.size * float(str(style["lead"]))
+        self.font = "F3" if style["courier"] else "F1"
+        self.label_right = LEFT + (0.62 if columns == 2 else 0.4) * (RIGHT - LEFT)
+        self.step = (RIGHT - self.label_right) / columns
+        self.rights = [self.label_right + self.step * (n + 1) - 6 for n in range(columns)]
+        self.indent = 10.0 if style["sections"] else 0.0
+        self.over: list[str] = []
+        """Heads that span two columns each."""
+        self.dates = [str(2023 - n) for n in range(columns)]
+        self.heads = self.dates
+        if style["spanning"] and columns in (2, 4):
+            self.over = ["Three Months Ended", "Nine Months Ended"][: columns // 2]
+            self.dates = ["September 30, 2023", "October 1, 2022"] * (columns // 2)
+            self.heads = [f"{self.over[n // 2]} {date}" for n, date in enumerate(self.dates)]
+        self.found: Expected = set()
+
+    def rule(self) -> None:
+        """Draw a line below the last row if the style has rules."""
+        if self.style["ruled"]:
+            self.sheet.rules[-1].append((LEFT, RIGHT, self.sheet.y + self.pitch - 3))
+
+    def head_lines(self) -> None:
+        """Set the heads of the columns; dates are broken into two lines if they are too wide."""
+        sheet, size = self.sheet, self.size
+        for n, text in enumerate(self.over):
+            middle = (self.rights[2 * n] - self.step + self.rights[2 * n + 1]) / 2
             sheet.put(middle - width(text, size, "F2") / 2, text, size, "F2")
-        sheet.y -= pitch if over else 0
-        close = width(dates[0], size, "F2") > step - 8
-        lines = (
-            [d.rsplit(" ", 1) for d in dates]
-            if spanning and (style["wrapped"] or close)
-            else [[d] for d in dates]
-        )
-        for n, parts in enumerate(lines):
+        sheet.y -= self.pitch if self.over else 0
+        is_close = width(self.dates[0], size, "F2") > self.step - 8
+        is_broken = bool(self.over) and (bool(self.style["wrapped"]) or is_close)
+        for right, date in zip(self.rights, self.dates, strict=True):
+            parts = date.rsplit(" ", 1) if is_broken else [date]
             for down, part in enumerate(parts):
                 sheet.y -= down * size * 1.2
-                sheet.put(rights[n] - width(part, size, "F2"), part, size, "F2")
+                sheet.put(right - width(part, size, "F2"), part, size, "F2")
                 sheet.y += down * size * 1.2
-        sheet.y -= pitch + (len(lines[0]) - 1) * size * 1.2
-        if style["ruled"]:
-            sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
+        sheet.y -= self.pitch + is_broken * size * 1.2
+        self.rule()
 
-    head_lines()
-    found: Expected = set()
-    labels = draw.sample(LABELS, min(rows, len(LABELS)))
-    for n, label in enumerate(labels):
-        if sheet.room(pitch * 2) and style["again"]:
-            head_lines()
-        if n in (0, rows // 2) and style["sections"]:
-            sheet.put(LEFT, draw.choice(["Current assets:", "NET SALES", "Operating expenses:"]), size, font)
-            sheet.y -= pitch
-        indent = 10.0 if style["sections"] else 0.0
-        if draw.random() < 0.12 and columns < 5:
-            label, line = draw.choice(LONG), [""]
-            for word in label.split():
-                if width(" ".join([*line, word]), size, font) > label_right - LEFT - indent - 14:
-                    sheet.room(pitch)
-                    sheet.put(LEFT + indent, " ".join(line).strip(), size, font)
+    def label(self, text: str) -> str:
+        """Set the label of a row, or a long one by chance; return the label."""
+        sheet, size, font, left = self.sheet, self.size, self.font, LEFT + self.indent
+        if sheet.draw.random() < 0.12 and self.columns < 5:
+            text, line = sheet.draw.choice(LONG), [""]
+            for word in text.split():
+                if width(" ".join([*line, word]), size, font) > self.label_right - left - 14:
+                    sheet.room(self.pitch)
+                    sheet.put(left, " ".join(line).strip(), size, font)
                     sheet.y -= size * 1.2
                     line = []
                 line.append(word)
-            sheet.put(LEFT + indent + 6, " ".join(line), size, font)
-        elif style["leaders"]:
-            dots = int(
-                (label_right - 20 - LEFT - indent - width(label, size, font)) / width(" .", size, font)
-            )
-            sheet.put(LEFT + indent, label + " ." * dots, size, font)
-        else:
-            sheet.put(LEFT + indent, label, size, font)
-        signed = n in (0, rows - 1) and bool(style["signs"])
-        for c, right in enumerate(rights):
-            text = value(draw)
-            hung = width(")", size, font) if text.endswith(")") and style["hung"] else 0
+            sheet.put(left + 6, " ".join(line), size, font)
+            return text
+        dots = 0
+        if self.style["leaders"]:
+            dots = int((self.label_right - 20 - left - width(text, size, font)) / width(" .", size, font))
+        sheet.put(left, text + " ." * dots, size, font)
+        return text
+
+    def amounts(self, label: str, signed: bool) -> None:
+        """Set the amounts of a row, and note them."""
+        sheet, size, font = self.sheet, self.size, self.font
+        for column, right in enumerate(self.rights):
+            text = value(sheet.draw)
+            hung = width(")", size, font) if text.endswith(")") and self.style["hung"] else 0
             if signed:
-                sheet.put(right - step + 12, "$", size, font)
-            if style["percent"] and c == columns - 1:
-                text = f"{draw.randrange(-40, 90)}"
+                sheet.put(right - self.step + 12, "$", size, font)
+            percent = ""
+            if self.style["percent"] and column == self.columns - 1:
+                text, percent = f"{sheet.draw.randrange(-40, 90)}", "%"
                 sheet.put(right + 2, "%", size, font)
             sheet.put(right - width(text, size, font) + hung, text, size, font)
-            percent = "%" if style["percent"] and c == columns - 1 else ""
-            found.add((label, heads[c], f"{'$' if signed and not percent else ''}{text}{percent}"))
-        sheet.y -= pitch
-    if style["ruled"]:
-        sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
-    sheet.expected.append({(a, b, c.replace("$", "")) for a, b, c in found})
-    sheet.y -= pitch * float(str(style["after"]))
+            self.found.add((label, self.heads[column], f"{text}{percent}"))
+        sheet.y -= self.pitch
+
+
+def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> None:
+    """Set a table with two lines of heads or one, and note the cells that a reader should find."""
+    draw = sheet.draw
+    made = Table(sheet, columns, style)
+    sheet.room(8 * made.pitch + 24)
+    for line in STATEMENT if rows > 10 else ():
+        sheet.put((LEFT + RIGHT - width(line, made.size)) / 2, line, made.size)
+        sheet.y -= made.size * 1.3
+    made.head_lines()
+    for n, label in enumerate(draw.sample(LABELS, min(rows, len(LABELS)))):
+        if sheet.room(made.pitch * 2) and style["again"]:
+            made.head_lines()
+        if n in (0, rows // 2) and style["sections"]:
+            section = draw.choice(["Current assets:", "NET SALES", "Operating expenses:"])
+            sheet.put(LEFT, section, made.size, made.font)
+            sheet.y -= made.pitch
+        label = made.label(label)
+        made.amounts(label, signed=n in (0, rows - 1) and bool(style["signs"]))
+    made.rule()
+    sheet.expected.append(made.found)
+    sheet.y -= made.pitch * float(str(style["after"]))
 
 
 def document(seed: int) -> Sheet:
@@ -206,14 +236,9 @@ def document(seed: int) -> Sheet:
             "lead": draw.choice([1.2, 1.35, 1.6, 1.9]),
             "after": draw.choice([0.8, 1.5]),
             "courier": draw.random() < 0.15 and columns < 4,
-            **{
-                name: draw.random() < chance
-                for name, chance in (
-                    *(("spanning", 0.6), ("wrapped", 0.5), ("ruled", 0.5), ("again", 0.4), ("sections", 0.5)),
-                    *(("signs", 0.7), ("leaders", 0.3), ("hung", 0.4), ("percent", 0.2)),
-                )
-            },
         }
+        for name, chance in CHANCES.items():
+            style[name] = draw.random() < chance
         table(sheet, columns, rows, style)
     sheet.room(300)
     sheet.y = min(sheet.y, TOP)
@@ -233,12 +258,12 @@ def cells(block: Block) -> Expected:
     """Return the cells of a table that was read, each under the heads of its column."""
     lines = [line.split(" | ") for line in block.text.split("\n")]
     heads = lines[0] if block.level else [""] * len(lines[0])
-    return {
-        (row[0], head, cell.replace("$", "").replace(" ", ""))
-        for row in lines[block.level :]
-        for head, cell in list(zip(heads, row, strict=False))[1:]
-        if cell
-    }
+    found: Expected = set()
+    for label, *row in lines[block.level :]:
+        for head, cell in zip(heads[1:], row, strict=False):
+            if cell:
+                found.add((label, head, cell.replace("$", "").replace(" ", "")))
+    return found
 
 
 def main() -> None:
@@ -251,41 +276,66 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("files", nargs="*", type=Path)
     given = parser.parse_args()
-    tables = expected = right = wanted = false = pages = 0
-    seconds = 0.0
+    made = Compared(given.show)
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(given.first, given.first + given.sets):
             sheet = document(seed)
             path = Path(folder) / f"{seed}.pdf"
             path.write_bytes(pdf_bytes(sheet.pages, rules=sheet.rules))
-            begun = time.process_time()
-            read = [b for b in parse(path).blocks if b.kind == "table"]
-            seconds += time.process_time() - begun
-            pages += len(sheet.pages)
-            held = [cells(b) for b in read]
-            expected += len(sheet.expected)
-            wanted += sum(map(len, sheet.expected))
-            own = [max(held, key=lambda h: len(h & want), default=set()) for want in sheet.expected]
-            tables += sum(len(h & w) >= 0.8 * len(w) for h, w in zip(own, sheet.expected, strict=True))
-            right += sum(len(w & set().union(*held)) for w in sheet.expected)
-            false += sum(not any(h & w for w in sheet.expected) for h in held)
-            for want, best in zip(sheet.expected, own, strict=True) if given.show else ():
-                if missing := sorted(want - best):
-                    print(f"set {seed}: {len(missing)} of {len(want)} cells not found, such as {missing[:3]}")
-            for block, h in list(zip(read, held, strict=True)) if given.show else ():
-                if not any(h & w for w in sheet.expected):
-                    print(f"set {seed}, page {block.page}: no table\n{block.text[:300]}")
+            made.add(seed, sheet, *read_tables(path))
     if given.sets:
-        print(f"{'tables found':22}{tables} of {expected}")
-        print(f"{'cells right':22}{right} of {wanted} ({right / wanted:.3f})")
-        print(f"{'false tables':22}{false}")
-        print(f"{'pages':22}{pages}, {1000 * seconds / pages:.1f} ms of processor each")
+        made.report()
     for path in given.files:
-        begun = time.process_time()
-        read = [b for b in parse(path).blocks if b.kind == "table"]
-        print(f"{path.name}: {len(read)} tables, {1000 * (time.process_time() - begun):.0f} ms")
-        for block in read if given.show else ():
-            print(f"--- page {block.page}, {block.level} line of heads\n{block.text}")
+        read, seconds = read_tables(path)
+        print(f"{path.name}: {len(read)} tables, {1000 * seconds:.0f} ms")
+        if given.show:
+            for block in read:
+                print(f"--- page {block.page}, {block.level} line of heads\n{block.text}")
+
+
+def read_tables(path: Path) -> tuple[list[Block], float]:
+    """Return the tables that are read from a file, and the CPU seconds that it took."""
+    begun = time.process_time()
+    read = [block for block in parse(path).blocks if block.kind == "table"]
+    return read, time.process_time() - begun
+
+
+class Compared:
+    """Counts what was read of the tables that were set."""
+
+    def __init__(self, show: bool) -> None:
+        self.show = show
+        self.tables = self.expected = self.right = self.wanted = self.false = self.pages = 0
+        self.seconds = 0.0
+
+    def add(self, seed: int, sheet: Sheet, read: list[Block], seconds: float) -> None:
+        """Compare the tables that were read with those of a report."""
+        self.seconds += seconds
+        self.pages += len(sheet.pages)
+        self.expected += len(sheet.expected)
+        found = list(map(cells, read))
+        anywhere: Expected = set().union(*found)
+        for want in sheet.expected:
+            best = max(found, key=lambda one: len(one & want), default=set())
+            self.wanted += len(want)
+            self.right += len(want & anywhere)
+            self.tables += len(best & want) >= 0.8 * len(want)
+            missing = sorted(want - best)
+            if self.show and missing:
+                print(f"set {seed}: {len(missing)} of {len(want)} cells not found, such as {missing[:3]}")
+        wanted: Expected = set().union(*sheet.expected)
+        for block, one in zip(read, found, strict=True):
+            if one.isdisjoint(wanted):
+                self.false += 1
+                if self.show:
+                    print(f"set {seed}, page {block.page}: no table\n{block.text[:300]}")
+
+    def report(self) -> None:
+        """Print the counts."""
+        print(f"{'tables found':22}{self.tables} of {self.expected}")
+        print(f"{'cells right':22}{self.right} of {self.wanted} ({self.right / self.wanted:.3f})")
+        print(f"{'false tables':22}{self.false}")
+        print(f"{'pages':22}{self.pages}, {1000 * self.seconds / self.pages:.1f} ms of processor each")
 
 
 if __name__ == "__main__":

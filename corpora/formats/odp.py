@@ -8,18 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.odf import (
-    DRAW,
-    OFFICE,
-    PRESENTATION,
-    SVG,
-    Document,
-    annotation,
-    opened,
-    plain_lines,
-    points,
-    properties,
-)
+from ragweave.corpora.formats.odf import Document, annotation, opened, plain_lines, points, properties
+from ragweave.corpora.formats.odf_names import DRAW, OFFICE, PRESENTATION, SVG
 from ragweave.corpora.formats.ooxml import not_read
 from ragweave.corpora.formats.places import Placed, reading_order
 
@@ -36,7 +26,7 @@ def parse(path: Path) -> Parsed:
         document = Document(archive)
         for number, slide in enumerate(document.body.iterchildren(f"{DRAW}page"), 1):
             found, pictures = _slide(document, slide, number)
-            text = "\n".join(block.text for block in found)
+            text = "\n".join([block.text for block in found])
             figures.append(Figure("", len(blocks), page=number, text=text, whole=True))
             figures += [replace(f, at=len(blocks), page=number) for f in pictures]
             blocks += found
