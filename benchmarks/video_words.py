@@ -62,8 +62,8 @@ def sure(heard: Path) -> None:
     import numpy as np
 
     from ragweave.corpora.types import SURE
-    from ragweave.corpora.video.utterances import utterances
     from ragweave.corpora.video.listen import _cue
+    from ragweave.corpora.video.utterances import utterances
     from ragweave.models.asr import asr
     from ragweave.models.vad import RATE
 
