@@ -86,7 +86,7 @@ class _Running:
         self._count_edges(pages)
 
     def _count_edges(self, pages: Sequence[tuple[list[PageLine], View]]) -> None:
-        """Count what the edges of pages repeat: texts at a height, and numbers relative to the page's number."""
+        """Count what the edges of pages repeat: texts at a height, and offsets from the page number."""
         written = 0
         repeated: Counter[tuple[str, int]] = Counter()
         offsets: Counter[int] = Counter()
@@ -234,7 +234,7 @@ def _offsets(lines: Iterable[PageLine]) -> set[int]:
 
 
 def _numbers(line: PageLine) -> list[int]:
-    """Return the numbers at the start or end of a short line: one may be the page's, next to a chapter title."""
+    """Return the numbers at the start or end of a short line: one may be the page number."""
     bare = _BARE.fullmatch(line.text)
     if bare and not bare[1].isdecimal():
         return [_roman(bare[1])] if _ROMAN.fullmatch(bare[1]) else []
