@@ -212,7 +212,7 @@ def _last_soft_end(text: str, start: int, end: int) -> int:
 
 
 def _header(block: Block, limit: int) -> str:
-    """Return the header lines of a table with the line end after them, or "" if it has none or too long ones."""
+    """Return the header lines of a table and a line end, or "" if they are missing or too long."""
     if block.kind != "table" or not block.level:
         return ""
     header = "\n".join(block.text.split("\n")[: block.level]) + "\n"

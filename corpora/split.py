@@ -198,7 +198,7 @@ def _bare_as_text(blocks: list[Block]) -> list[Block]:
 
 
 def _groups(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """Fill documents of at most DOCUMENT_WORDS, about equally long; a new one starts at a section if possible."""
+    """Fill documents of about equal length, at most DOCUMENT_WORDS; each starts at a section if possible."""
     sizes = list(map(_size, parts))
     total = sum(sizes)
     aim = total / max(1.0, -(-total // DOCUMENT_WORDS))
