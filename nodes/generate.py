@@ -45,21 +45,23 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
     stream = _Stream(run, message_id(state))
     checks = run.context.check_by
     builder = AnswerBuilder(stream.emit, rows, items, stream.mark, checks == "strict", checks != "off")
+    stream.builder = builder
     draft = state.get("draft")
     if draft:
         builder.sentences = list(map(Sentence.model_validate, draft["sentences"]))
         builder.citations = list(map(Citation.model_validate, draft["citations"]))
         builder.dropped = draft["dropped"]
-    stream.sentences = builder.sentences
     return builder
 
 
 class _Stream:
     """Streams sentences and their marks, as events and as messages of the graph."""
 
+    builder: AnswerBuilder
+    """The answer; set before the first sentence."""
+
     def __init__(self, run: NodeRun, message: str) -> None:
         self._run, self._message = run, message
-        self.sentences: list[Sentence] = []
         # Whether a note follows the last sentence: the next sentence then starts a paragraph.
         self._noted = False
 
@@ -67,7 +69,7 @@ class _Stream:
         """Stream sentence number n."""
         fields = sentence.model_dump(include={"text", "support", "sign", "marked"})
         self._send("sentence", n, fields, citations)
-        before = self.sentences[n - 2].sign if n > 1 and not self._noted else None
+        before = self.builder.sentences[n - 2].sign if n > 1 and not self._noted else None
         text = following(sentence, before, citations[0].title if citations else "")
         self._push(f"\n\n{text}" if self._noted else text)
         self._noted = False
