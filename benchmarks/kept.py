@@ -118,7 +118,7 @@ def decoded() -> None:
 
 def read_right(title: str, rows: Sequence[tuple[str, str]]) -> None:
     """Print how many texts each way reads without a wrong character."""
-    for name, detect in (("table", encodings.told), ("charset-normalizer", detected)):
+    for name, detect in (("table", encodings.detect_encoding), ("charset-normalizer", detected)):
         for copies in COPIES:
             right = 0
             for encoding, written in rows:

@@ -1,4 +1,4 @@
-"""Zip files with a budget: Word, PowerPoint, Excel and EPUB are read through this and nothing else."""
+"""Read zip files within a budget: all Word, PowerPoint, Excel and EPUB files are read through this."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 MAX_ENTRIES = 10_000
 MAX_TOTAL = 512 * 1024 * 1024
-"""Bytes all entries may have when unpacked."""
+"""Largest unpacked size of all entries, in bytes."""
 MAX_ENTRY = 128 * 1024 * 1024
-"""Bytes one entry may have when unpacked."""
+"""Largest unpacked size of one entry, in bytes."""
 MAX_RATIO = 100
-"""Unpacked to packed bytes of the whole file, where it unpacks to more than RATIO_FROM."""
+"""Largest ratio of unpacked and packed bytes of a file that unpacks to more than RATIO_FROM bytes."""
 RATIO_FROM = 16 * 1024 * 1024
 _OPEN = re.compile(rb"<br\s*>", re.I)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError, RuntimeError)
-"""What reading a damaged zip file may raise."""
+"""Exceptions of a damaged zip file."""
 
 
 class Archive:
@@ -37,7 +37,7 @@ class Archive:
         self.path = path
         try:
             self._zip = zipfile.ZipFile(path)
-            self._entries = {i.filename: i for i in self._zip.infolist()}
+            self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         except BROKEN:
             raise self._damaged() from None
         try:
@@ -58,14 +58,13 @@ class Archive:
         return list(self._entries)
 
     def has(self, name: str) -> bool:
-        """Tell whether an entry exists."""
+        """Return whether an entry exists."""
         return name in self._entries
 
     def read(self, name: str) -> bytes:
         """Return an entry's bytes."""
         try:
-            # zipfile never unpacks more than the size an entry declares, and the budget has checked that
-            # size.
+            # zipfile never unpacks more than an entry declares, and the budget has checked that size.
             return self._zip.read(self._entries[name])
         except (KeyError, *BROKEN):
             raise self._damaged() from None
@@ -73,13 +72,12 @@ class Archive:
     def xml(self, name: str, *, recover: bool = False) -> _Element:
         """Parse an entry that may be hostile: no document type, no entities, no network, limited depth.
 
-        With `recover` what is damaged is read as far as it goes, as VML, which its own writers leave open
-        tags in.
+        With `recover`, damaged XML is read as far as possible: the writers of VML leave tags open.
         """
         from lxml import etree
 
         data = _OPEN.sub(b"<br/>", self.read(name)) if recover else self.read(name)
-        # Resolving nothing and refusing document types keeps out entity expansion and outside files alike.
+        # Without entities and document types, neither entity expansion nor outside files can be used.
         safe: dict[str, Any] = {
             "resolve_entities": False,
             "no_network": True,
@@ -92,8 +90,8 @@ class Archive:
             parser = etree.XMLParser(**safe, remove_comments=True, remove_pis=True, recover=recover)
             root = etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as exc:
-            told = f"{self.path.name} holds XML that is damaged ({exc})"
-            raise SourceError(told, "save it again, or leave it out") from None
+            message = f"{self.path.name} holds XML that is damaged ({exc})"
+            raise SourceError(message, "save it again, or leave it out") from None
         if root is None:
             raise self._damaged()
         if root.getroottree().docinfo.internalDTD is not None:
@@ -101,27 +99,28 @@ class Archive:
         return root
 
     def refuse_document_types(self) -> None:
-        """Refuse XML entries with a document type, before the file is given to another reader."""
+        """Refuse XML entries with a document type before another reader opens the file."""
         for name in self._entries:
             if name.lower().endswith((".xml", ".rels", ".vml")) and _is_typed(self.read(name)):
                 raise _typed(self.path)
 
     def _check(self, entries: list[zipfile.ZipInfo]) -> None:
+        """Raise SourceError if the entries are protected, lead outside or unpack to more than the budget."""
         name = self.path.name
         if len(entries) > MAX_ENTRIES:
             raise SourceError(f"{name} holds {len(entries)} entries, more than {MAX_ENTRIES}", "leave it out")
-        if any(i.flag_bits & 1 for i in entries):
-            raise SourceError(f"{name} is protected by a password", "save it without password")
-        for i in entries:
-            parts = i.filename.replace("\\", "/").split("/")
-            if ".." in parts or i.filename.startswith(("/", "\\")) or ":" in parts[0]:
-                raise SourceError(
-                    f"{name} holds an entry whose name leads outside of it", "leave it out, it is not safe"
-                )
-        total = sum(i.file_size for i in entries)
+        total = largest = 0
+        for entry in entries:
+            if entry.flag_bits & 1:
+                raise SourceError(f"{name} is protected by a password", "save it without password")
+            if _leads_outside(entry.filename):
+                message = f"{name} holds an entry whose name leads outside of it"
+                raise SourceError(message, "leave it out, it is not safe")
+            total += entry.file_size
+            largest = max(largest, entry.file_size)
         packed = self.path.stat().st_size
-        too_large = total > MAX_TOTAL or any(i.file_size > MAX_ENTRY for i in entries)
-        if too_large or (total > RATIO_FROM and total > MAX_RATIO * packed):
+        is_bomb = total > RATIO_FROM and total > MAX_RATIO * packed
+        if is_bomb or total > MAX_TOTAL or largest > MAX_ENTRY:
             raise SourceError(
                 f"{name} would unpack from {packed / 1024**2:.1f} to {total / 1024**2:.0f} MB",
                 "leave it out if it is not yours (a zip bomb does this), or save its text alone",
@@ -133,13 +132,17 @@ class Archive:
         )
 
 
+def _leads_outside(name: str) -> bool:
+    """Return whether the name of an entry can lead outside the folder of the archive."""
+    parts = name.replace("\\", "/").split("/")
+    return ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0]
+
+
 def _is_typed(data: bytes) -> bool:
-    """Look for a document type in the bytes; zero bytes are left out for the sake of UTF-16."""
-    return (
-        b"<!DOCTYPE" in data.replace(b"\0", b"")
-        if data[:1] in (b"\xff", b"\xfe", b"\0")
-        else b"<!DOCTYPE" in data
-    )
+    """Return whether XML has a document type; in UTF-16, zero bytes are ignored."""
+    if data[:1] in (b"\xff", b"\xfe", b"\0"):
+        data = data.replace(b"\0", b"")
+    return b"<!DOCTYPE" in data
 
 
 def _typed(path: Path) -> SourceError:

@@ -1,4 +1,4 @@
-"""What a reader makes of a file: blocks of text in reading order, each with its place."""
+"""The output of a file reader: blocks of text in reading order, each with its place."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ragweave.corpora.types import Box, Item, Span
 from ragweave.models.text import UNSPACED
 
 BlockKind = Literal["heading", "text", "list", "table", "code"]
-"""What a block is; decides where it may be cut (sentence, list line, table row, code line)."""
+"""The kind of a block; decides where it can be cut (sentence, list line, table row, code line)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One heading, paragraph, list, table or piece of code, as it reads.
+    """A heading, paragraph, list, table or piece of code.
 
     Attributes:
         text: the text; tables are one row per line with ` | ` between cells.
-        kind: what it is.
+        kind: heading, text, list, table or code.
         level: 1-6 for headings; for tables the number of header lines at the top of `text`; else 0.
         line: first line in the file, 1-based, or 0 when the format has no lines.
         page: page (PDF) or slide, 1-based, or 0.
         bbox: [left, bottom, right, top] on the page in points, or None.
         spans: finer places inside `text` (source lines, PDF lines), in order; may be empty.
-        date: of a heading, when what stands under it was sent, where the format says so.
+        date: for a heading, the date at which the text under it was sent, if the format states it.
     """
 
     text: str
@@ -40,7 +40,7 @@ class Block:
     date: datetime | None = None
 
     def places(self) -> tuple[Span, ...]:
-        """Return `spans`, or one span over the whole text where the block has a place but no finer ones."""
+        """Return `spans`, or one span over the whole text if the block has a place but no spans."""
         if self.spans or not (self.line or self.page):
             return self.spans
         return (Span(0, len(self.text), self.line, self.page, self.bbox),)
@@ -48,19 +48,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture inside a file, by reference: its bytes are read when its turn comes.
+    """A picture inside a file, by reference: its bytes are read later.
 
     Attributes:
-        ref: where the bytes are: a part of the package, or a link as it is written; empty for a slide without
-            one.
+        ref: where the bytes are: a part of the package or a link; empty for a slide without a picture.
         at: number of blocks before it.
-        caption: what is printed beside it as its caption.
-        alt: what stands in for it where it cannot be seen, and the title it is given.
+        caption: its printed caption.
+        alt: its alternative text and its title.
         page: page or slide, 1-based, or 0.
         line: line in the file, 1-based, or 0.
         bbox: [left, bottom, right, top] on the page in points, or None.
-        text: text that is part of what it shows: that of a slide or page.
-        whole: whether it stands for a whole slide or page.
+        text: the text in it, for a slide or page.
+        whole: whether it is the picture of a whole slide or page.
     """
 
     ref: str
@@ -78,12 +77,14 @@ class Figure:
 class Parsed:
     """A file that was read.
 
-    The language is an ISO 639-1 code, declared or guessed; a file with `records`, items that it states itself
-    (ids and ordinals come later), has no blocks; `hidden` are texts that were left out because no reader of
-    the document sees them; `url` is the address that a saved page gives as its own; `parted` says that each
-    heading of level 1 begins a document of its own: a sheet, a mail; `listed`, that it begins an entry of a
-    list: an event; `held` are the bytes of pictures by the `ref` of their figures, where the file does not
-    give them again.
+    Attributes:
+        language: ISO 639-1 code, declared or guessed.
+        records: items that the file states itself, still without ids and ordinals; it then has no blocks.
+        hidden: texts that were left out because no reader of the document sees them.
+        url: the address that a saved page states as its own.
+        parted: whether each heading of level 1 starts a document of its own: a sheet, a mail.
+        listed: whether each heading of level 1 starts an entry of a list: an event.
+        held: bytes of pictures by the `ref` of their figures, if the file cannot be read for them again.
     """
 
     title: str = ""
@@ -105,7 +106,7 @@ COMMENT = "Comment"
 
 
 def comment(text: str, author: str) -> str:
-    """Return what a reader noted upon a document as it reads, with who did."""
+    """Return the text of a comment on a document, with its author."""
     return f"{COMMENT} by {author}: {text}" if author else f"{COMMENT}: {text}"
 
 
@@ -124,12 +125,12 @@ def first_heading(blocks: Iterable[Block], level: int | None = None, page: int |
 
 
 def joint(before: str, after: str) -> str:
-    """Return what joins two wrapped lines: a space, or nothing between characters of an unspaced script."""
+    """Return the joint of two wrapped lines: a space, or nothing in a script without spaces."""
     return "" if _UNSPACED_END.match(before[-1:]) and _UNSPACED_START.match(after) else " "
 
 
 class Lines:
-    """A growing text and the source line of each of its lines."""
+    """A growing text with the source line of each of its lines."""
 
     def __init__(self) -> None:
         self.spans: list[Span] = []
@@ -141,16 +142,13 @@ class Lines:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         if len(self._parts) > 1:
             self._parts = ["".join(self._parts)]
         return self._parts[0] if self._parts else ""
 
     def add(self, text: str, line: int = 0, *, wrapped: bool = False) -> None:
-        """Add a line.
-
-        An empty line is left out; `wrapped` says that the next line continues this one.
-        """
+        """Add a line, unless it is empty; if `wrapped`, the next line continues this one."""
         if text:
             if self._parts:
                 self._put(joint(self._parts[-1], text) if self._wrapped else "\n")
@@ -179,7 +177,7 @@ class Lines:
             shift, at = shift + inside, s.end
 
     def block(self, kind: BlockKind, level: int = 0) -> Block:
-        """Return the text as a block that opens at its first line."""
+        """Return the text as a block that starts at its first line."""
         return Block(self.text, kind, level, self.spans[0].line if self.spans else 0, spans=tuple(self.spans))
 
     def _put(self, text: str) -> None:
@@ -189,27 +187,36 @@ class Lines:
 
 
 CAPTION = re.compile(
-    r"(?:figure|fig\.?|image|photo|picture|plate|map|chart|diagram|scheme|abbildung|abb\.?|bild|figura|imagen|foto|"
-    r"photographie|illustration|afbeelding|рис(?:унок|\.)|图|圖|図)\s*[\dIVXivx]{1,4}(?:[.\-–]\d+)*(?!\w)\s*[.:：|)–—-]?\s*",
+    r"(?:figure|fig\.?|image|photo|picture|plate|map|chart|diagram|scheme|abbildung|abb\.?|bild|figura|"
+    r"imagen|foto|photographie|illustration|afbeelding|рис(?:унок|\.)|图|圖|図)"
+    r"\s*[\dIVXivx]{1,4}(?:[.\-–]\d+)*(?!\w)\s*[.:：|)–—-]?\s*",
     re.I,
 )
-"""How a caption begins: a word for a picture, and its number."""
+"""The start of a caption: a word for a picture, and its number."""
 _LONGEST = 120
-"""Words of a paragraph that may be a caption."""
+"""Largest number of words of a caption."""
 
 
 def captioned(figures: Sequence[Figure], blocks: Sequence[Block]) -> Iterator[Figure]:
-    """Give pictures the paragraph right after them, else right before them, that begins like a caption."""
+    """Give pictures the caption right after them, or else right before them."""
     taken: set[int] = set()
     for figure in figures:
-        at = figure.at
-        near = [n for n in (at, at - 1) if 0 <= n < len(blocks) and n not in taken and _is_caption(blocks[n])]
-        if figure.caption or not near:
+        at = None if figure.caption else _caption_near(figure.at, blocks, taken)
+        if at is None:
             yield figure
         else:
-            taken.add(near[0])
-            yield replace(figure, caption=blocks[near[0]].text.replace("\n", " "))
+            taken.add(at)
+            yield replace(figure, caption=blocks[at].text.replace("\n", " "))
+
+
+def _caption_near(at: int, blocks: Sequence[Block], taken: set[int]) -> int | None:
+    """Return the index of a free caption at or before an index of blocks, or None."""
+    for n in (at, at - 1):
+        if 0 <= n < len(blocks) and n not in taken and _is_caption(blocks[n]):
+            return n
+    return None
 
 
 def _is_caption(block: Block) -> bool:
+    """Return whether a paragraph starts like a caption and is not too long."""
     return block.kind == "text" and bool(CAPTION.match(block.text)) and len(block.text.split()) <= _LONGEST

@@ -1,26 +1,25 @@
-"""Chunks: consecutive clips of one recording packed to at most 1,200 tokens (VideoRAG, section 3.1.1).
+"""Pack consecutive clips of a recording into chunks of at most 1,200 tokens (VideoRAG, section 3.1.1).
 
-They are not stored: they follow from the clip items of a source, in order, and are the same whenever they are
-made.
+Chunks are not stored: the same clips always give the same chunks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 
 from ragweave.corpora.types import Item, digest
 from ragweave.models.chat_reply import tokens_of
 from ragweave.models.text import clock, sentences
 
 CHUNK_TOKENS = 1_200
-"""Most tokens of a chunk, as `ragweave.models.chat_reply.tokens_of` counts them."""
+"""Largest number of tokens of a chunk, as `ragweave.models.chat_reply.tokens_of` counts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a recording: ids of its clips in order, and each as `[12:31-13:01]` with its text."""
+    """A part of a recording: the ids of its clips in order, and their texts under `[12:31-13:01]`."""
 
     id: str
     source: str
@@ -29,29 +28,39 @@ class Chunk:
 
 
 def chunks_of(items: Iterable[Item], tokens: int = CHUNK_TOKENS) -> list[Chunk]:
-    """Return the chunks of clip items of any sources, in any order; other items are passed over.
+    """Return the chunks of the clips among items of any sources, in any order.
 
-    A clip of more than `tokens` is parted at its sentences, transcript first: nothing is lost.
+    A clip with more than `tokens` is divided at its sentences, transcript first: nothing is lost.
     """
-    clips = sorted((i for i in items if i.corpus == "clip" and i.text), key=lambda i: (i.source, i.ordinal))
+    clips = [item for item in items if item.corpus == "clip" and item.text]
+    clips.sort(key=lambda clip: (clip.source, clip.ordinal))
     out: list[Chunk] = []
-    for _, group in groupby(clips, key=lambda i: (i.source, i.title)):
+    for _, group in groupby(clips, key=lambda clip: (clip.source, clip.title)):
         out += _packed(list(group), tokens)
     return out
 
 
 def best_chunks(chunks: Iterable[Chunk], ranking: Sequence[str], tokens: int) -> list[Chunk]:
-    """Return the chunks that hold the best clips of a ranking, best first, as many of the first as the tokens allow.
+    """Return the chunks with the best clips of a ranking, best first, until the tokens are used up.
 
-    A chunk stands where its best clip stands.
+    The rank of a chunk is that of its best clip.
     """
-    holding = {clip: chunk for chunk in chunks for clip in chunk.clips}
-    ranked = dict.fromkeys(holding[i] for i in ranking if i in holding)
-    lengths = accumulate(tokens_of(chunk.text) for chunk in ranked)
-    return [chunk for chunk, length in zip(ranked, lengths, strict=True) if length <= tokens]
+    by_clip: dict[str, Chunk] = {}
+    for chunk in chunks:
+        by_clip.update(dict.fromkeys(chunk.clips, chunk))
+    ranked = dict.fromkeys(by_clip[clip] for clip in ranking if clip in by_clip)
+    best: list[Chunk] = []
+    length = 0
+    for chunk in ranked:
+        length += tokens_of(chunk.text)
+        if length > tokens:
+            break
+        best.append(chunk)
+    return best
 
 
 def _packed(clips: Sequence[Item], tokens: int) -> list[Chunk]:
+    """Pack the clips of a recording, in order, into chunks of at most `tokens`."""
     packs: list[list[tuple[Item, str]]] = []
     held = 0
     for clip in clips:
@@ -62,11 +71,11 @@ def _packed(clips: Sequence[Item], tokens: int) -> list[Chunk]:
                 held = 0
             packs[-1].append((clip, text))
             held += size
-    return [_chunk(pieces) for pieces in packs]
+    return list(map(_chunk, packs))
 
 
 def _pieces(clip: Item, tokens: int) -> list[str]:
-    """Return the text of a clip under its time, in several pieces where it is too long for one."""
+    """Return the text of a clip under its time, in several pieces if it is too long for one."""
     head = f"[{clock(clip.locator.get('start', 0.0))}-{clock(clip.locator.get('end', 0.0))}]\n"
     whole = head + clip.text
     if tokens_of(whole) < tokens:
@@ -91,6 +100,8 @@ def _cut(sentence: str, tokens: int) -> list[str]:
 
 
 def _chunk(pieces: Sequence[tuple[Item, str]]) -> Chunk:
-    clips = tuple(dict.fromkeys(clip.id for clip, _ in pieces))
+    """Return the chunk of some clips and their texts."""
+    ids = [clip.id for clip, _ in pieces]
+    clips = tuple(dict.fromkeys(ids))
     text = "\n\n".join(text for _, text in pieces)
     return Chunk(digest(*clips, text), pieces[0][0].source, clips, text)

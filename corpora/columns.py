@@ -1,6 +1,6 @@
-"""Columns of the tables on pages: where they stand, which cells lie in them, and which of their rows are heads.
+"""Find the columns of tables on pages: their sides, their cells, and the rows that are heads.
 
-A cell that lies over two cells of another row spans their columns. All others that overlap make one column.
+A cell that overlaps two cells of another row spans their columns. All other overlapping cells are one column.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import mean, median
 
 from ragweave.corpora.types import Box
@@ -22,33 +23,33 @@ _INSIDE = re.compile(r"(?<=[($€£¥])\s+|\s+(?=\))")
 _LEADER = re.compile(r"(?:\s?[.…_]){3,}\s*\Z")
 _MOST_HEADS = 5
 _MOST_COMPARED = 12
-"""Rows that tell which cells span columns."""
+"""Number of rows that decide which cells span columns."""
 _ALIGNED = 2.5
-"""Points that the sides of texts under each other may differ by."""
+"""Largest distance of the sides of cells that line up, in points."""
 _LINED_UP = 0.7
-"""Share of the cells of a column that line up."""
+"""Smallest share of the cells of a column that must line up."""
 _OUT = 0.15
-"""Share of its width by which a head reaches out of a column when it stands over the next as well."""
+"""Share of its width by which a head must reach out of a column to span the next one."""
 _TOUCH = 0.5
-"""Points from which two cells overlap."""
+"""Smallest overlap of two cells, in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: from where to where it reaches on its line, and its text."""
+    """A cell: its left and right sides in points, and its text."""
 
     left: float
     right: float
     text: str
 
     def over(self, other: Cell) -> bool:
-        """Tell whether two cells overlap."""
+        """Return whether two cells overlap."""
         return self.left < other.right - _TOUCH and other.left < self.right - _TOUCH
 
 
 @dataclass(frozen=True, slots=True)
 class Rowed:
-    """What stands on one line of a page: its cells, and the lines that it was made of, by number."""
+    """A row of a page: its cells, and the first and last of its lines, by number."""
 
     cells: tuple[Cell, ...]
     first: int
@@ -60,17 +61,21 @@ class Rowed:
 
     @property
     def has_amount(self) -> bool:
-        """Tell whether a cell behind the first is an amount."""
-        return any(is_amount(c.text) for c in self.cells[1:])
+        """Whether a cell after the first is an amount."""
+        return _any_amount(self.cells[1:])
 
     @property
     def names(self) -> bool:
-        """Tell whether its cells name columns: none is an amount."""
-        return not any(is_amount(c.text) for c in self.cells)
+        """Whether its cells can name columns: none is an amount."""
+        return not _any_amount(self.cells)
+
+
+def _any_amount(cells: Iterable[Cell]) -> bool:
+    return any(is_amount(cell.text) for cell in cells)
 
 
 def is_amount(text: str) -> bool:
-    """Tell whether a cell is a number, maybe in brackets, with signs and a short unit, or a dash; a year is none."""
+    """Return whether a cell is an amount: a number with signs and a short unit, or a dash, but no year."""
     if _DASHES.fullmatch(text):
         return True
     if _NAMED.match(text) or _YEAR.fullmatch(text):
@@ -80,45 +85,59 @@ def is_amount(text: str) -> bool:
 
 
 def before_amount(text: str, amount: str) -> bool:
-    """Tell whether a cell is the sign of the amount in the next: a currency, a bracket that opens."""
+    """Return whether a cell is the sign of the next cell's amount: a currency, an opening bracket."""
     return bool(_SIGN.fullmatch(text)) and is_amount(amount)
 
 
 def after_amount(amount: str, text: str) -> bool:
-    """Tell whether a cell is the sign of the amount before it: a bracket that closes, a percent sign."""
+    """Return whether a cell is the sign of the amount before it: a closing bracket, a percent sign."""
     return bool(_AFTER.fullmatch(text)) and is_amount(amount)
 
 
 def signed(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """Join signs that stand in columns of their own with their amounts, and take leaders off labels."""
+    """Join amounts with signs in columns of their own, and remove the leaders of labels."""
     out: list[Cell] = []
     for cell in cells:
         before = out[-1] if out else None
-        if before and before_amount(before.text, cell.text):
+        if before and (before_amount(before.text, cell.text) or after_amount(before.text, cell.text)):
             out[-1] = Cell(before.left, cell.right, f"{before.text}{cell.text}")
-        elif before and after_amount(before.text, cell.text):
-            out[-1] = Cell(before.left, cell.right, f"{before.text}{cell.text}")
-        elif text := _LEADER.sub("", cell.text):
+            continue
+        text = _LEADER.sub("", cell.text)
+        if text:
             out.append(replace(cell, text=text))
-    return tuple(replace(c, text=_INSIDE.sub("", c.text)) if is_amount(c.text) else c for c in out)
+    for n, cell in enumerate(out):
+        if is_amount(cell.text):
+            out[n] = replace(cell, text=_INSIDE.sub("", cell.text))
+    return tuple(out)
 
 
 def columns_of(rows: Sequence[Rowed]) -> list[Cell]:
-    """Return where the columns of rows stand, from left to right.
+    """Return the columns of rows, from left to right.
 
-    The rows with the most cells tell; of the others with amounts, what stands in none of their columns is one
-    more.
+    The rows with the most cells define the columns. In other rows with amounts, a cell outside all of these
+    columns is one more column.
     """
-    most = max(len(r.cells) for r in rows)
-    wide = [r for r in rows if len(r.cells) >= max(2, most - 1)]
-    columns = _joined([c for r in wide for c in _plain(r, wide[:_MOST_COMPARED])])
-    more = [c for r in rows if r.has_amount for c in r.cells if not any(map(c.over, columns))]
+    most = max(len(row.cells) for row in rows)
+    wide = [row for row in rows if len(row.cells) >= max(2, most - 1)]
+    cells: list[Cell] = []
+    for row in wide:
+        cells += _plain(row, wide[:_MOST_COMPARED])
+    columns = _joined(cells)
+    more: list[Cell] = []
+    for row in rows:
+        if row.has_amount:
+            more += (cell for cell in row.cells if not _over(cell, columns))
     return _joined([*columns, *more])
 
 
 def _plain(row: Rowed, rows: Sequence[Rowed]) -> list[Cell]:
-    """Return the cells of a row that lie over no two cells of another."""
-    return [c for c in row.cells if not any(sum(map(c.over, r.cells)) > 1 for r in rows if r is not row)]
+    """Return the cells of a row that overlap at most one cell of every other row."""
+    others = [other.cells for other in rows if other is not row]
+    found: list[Cell] = []
+    for cell in row.cells:
+        if not any(len(_over(cell, cells)) > 1 for cells in others):
+            found.append(cell)
+    return found
 
 
 def _joined(cells: Iterable[Cell]) -> list[Cell]:
@@ -132,22 +151,28 @@ def _joined(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def place(row: Rowed, columns: Sequence[Cell], *, spans: bool) -> list[str]:
-    """Return the text of each column in a row; what spans columns is said in each of them where the row `spans`."""
+    """Return the text of each column in a row; if `spans`, a cell over several columns is in each of them."""
     texts = [""] * len(columns)
-    taken = [_over(c, columns) for c in row.cells]
+    taken = [_over(cell, columns) for cell in row.cells]
     for n, cell in enumerate(row.cells):
         own = taken[n]
         if spans and (n or len(row.cells) == 1 or len(own) > 1 or (own and own[0])):
-            others = {c for m, over in enumerate(taken) if m != n for c in over}
+            others = set(chain(*taken[:n], *taken[n + 1 :]))
             own = _spanned(cell, columns, own, others)
         elif len(own) != 1:
-            own = [max(own or range(len(columns)), key=lambda c: _shared(cell, columns[c]))]
-        for c in own:
-            texts[c] = f"{texts[c]} {cell.text}".strip()
+            own = [_best(cell, columns, own or range(len(columns)))]
+        for column in own:
+            texts[column] = f"{texts[column]} {cell.text}".strip()
     return texts
 
 
+def _best(cell: Cell, columns: Sequence[Cell], among: Iterable[int]) -> int:
+    """Return the column that shares the most width with a cell."""
+    return max(among, key=lambda n: _shared(cell, columns[n]))
+
+
 def _over(cell: Cell, columns: Sequence[Cell]) -> list[int]:
+    """Return the indexes of the columns that a cell overlaps."""
     return [n for n, column in enumerate(columns) if cell.over(column)]
 
 
@@ -156,57 +181,69 @@ def _shared(cell: Cell, column: Cell) -> float:
 
 
 def _spanned(cell: Cell, columns: Sequence[Cell], own: Sequence[int], others: set[int]) -> list[int]:
-    """Return the columns that a head stands over: those it lies over, and one beside that it reaches out to.
+    """Return the columns of a head: those it overlaps, and a neighbour that it reaches out to.
 
-    A head over many columns may lie over those in their middle alone: its own middle is theirs.
+    A head over many columns may overlap only those in their middle: its own middle is then theirs.
     """
     if len(own) == 1:
-        [at] = own
-        out = _OUT * (cell.right - cell.left)
-        if cell.right > columns[at].right + out and at + 1 < len(columns) and at + 1 not in others:
-            return [at, at + 1]
-        return (
-            [at - 1, at] if cell.left < columns[at].left - out and at > 1 and at - 1 not in others else [at]
-        )
+        return _reached(cell, columns, own[0], others)
     middle = (cell.left + cell.right) / 2
-    ranges = [
-        (abs((columns[a].left + columns[b].right) / 2 - middle), a, b)
-        for a in range(1, len(columns))
-        for b in range(a + 1, len(columns))
-        if all(a <= c <= b for c in own) and others.isdisjoint(range(a, b + 1))
-    ]
+    ranges: list[tuple[float, int, int]] = []
+    for first in range(1, len(columns)):
+        for last in range(first + 1, len(columns)):
+            inside = not own or first <= min(own) <= max(own) <= last
+            if inside and others.isdisjoint(range(first, last + 1)):
+                distance = abs((columns[first].left + columns[last].right) / 2 - middle)
+                ranges.append((distance, first, last))
     if not ranges:
-        return list(own) or [max(range(len(columns)), key=lambda c: _shared(cell, columns[c]))]
-    _, a, b = min(ranges)
-    return list(range(a, b + 1))
+        return list(own) or [_best(cell, columns, range(len(columns)))]
+    _, first, last = min(ranges)
+    return list(range(first, last + 1))
+
+
+def _reached(cell: Cell, columns: Sequence[Cell], at: int, others: set[int]) -> list[int]:
+    """Return the column of a head, and the free neighbour that the head reaches out to."""
+    out = _OUT * (cell.right - cell.left)
+    if cell.right > columns[at].right + out and at + 1 < len(columns) and at + 1 not in others:
+        return [at, at + 1]
+    if cell.left < columns[at].left - out and at > 1 and at - 1 not in others:
+        return [at - 1, at]
+    return [at]
 
 
 def head_count(rows: Sequence[Rowed]) -> int:
     """Return how many of the first rows name the columns of a table of amounts."""
     count = 0
     for row in rows[:_MOST_HEADS]:
-        if not row.names or (
-            len(row.cells) == 1 and count and row.cells[0].left <= rows[-1].cells[0].left + _ALIGNED
-        ):
+        label = len(row.cells) == 1 and row.cells[0].left <= rows[-1].cells[0].left + _ALIGNED
+        if not row.names or (count and label):
             break
         count += 1
     return count
 
 
 def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Join lines of heads into one; what is repeated from the line above is said once."""
+    """Join lines of heads into one; a text repeated from the line above occurs once."""
     return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
 
 
 def lined_up(cells: Sequence[Cell], within: float = _ALIGNED) -> bool:
-    """Tell whether cells stand under each other: by their left or right sides, or their middles."""
-    for sides in ([c.left for c in cells], [c.right for c in cells], [(c.left + c.right) / 2 for c in cells]):
-        middle = median(sides)
-        if sum(abs(p - middle) <= within for p in sides) >= _LINED_UP * len(sides):
-            return True
-    return False
+    """Return whether cells line up: by their left sides, their right sides or their middles."""
+    lefts = [cell.left for cell in cells]
+    rights = [cell.right for cell in cells]
+    middles = [(cell.left + cell.right) / 2 for cell in cells]
+    return any(_agree(sides, within) for sides in (lefts, rights, middles))
+
+
+def _agree(sides: Sequence[float], within: float) -> bool:
+    """Return whether most sides are near their median."""
+    middle = median(sides)
+    near = 0
+    for side in sides:
+        near += abs(side - middle) <= within
+    return near >= _LINED_UP * len(sides)
 
 
 def mean_length(cells: Sequence[Cell]) -> float:
-    """Return how many characters cells have by their mean."""
+    """Return the mean number of characters of cells."""
     return mean(len(c.text) for c in cells) if cells else 0.0

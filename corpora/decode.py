@@ -1,8 +1,7 @@
-"""Bytes to text: byte order mark, ISO-2022, UTF-8, UTF-16 by its zero bytes, then by the letters.
+"""Decode bytes: by byte order mark, ISO-2022, UTF-8, UTF-16 by its zero bytes, then by the letters.
 
-Bytes that are valid UTF-8 are UTF-8, whatever they are declared to be: other encodings hardly ever look like
-it. A file of which a part is UTF-8 and the rest is not, as after a careless join, is read line by line, each
-as what it is.
+Bytes that are valid UTF-8 are UTF-8, whatever encoding they declare: other encodings hardly ever look like
+it. A file that is only partly UTF-8, as after a careless join, is decoded line by line.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
-from ragweave.corpora.encodings import told
+from ragweave.corpora.encodings import detect_encoding
 from ragweave.corpora.patched import is_partly_utf8, looks_utf8, mixed
 from ragweave.models.errors import SourceError
 
@@ -23,9 +22,9 @@ _MARKS = (
 )
 _CONTROL = bytes(set(range(1, 32)) - set(b"\t\n\r\f\x1b\x1a\x0b"))
 _STRAY = 1000
-"""One zero byte in this many is damage to a text; more of them make it binary."""
+"""Bytes for each zero byte of a damaged text; a file with more zero bytes is binary."""
 _WIDE = ("utf-8", "utf-16", "utf-32", "utf-7", "iso2022")
-"""Encodings that a declaration is believed of."""
+"""Encodings whose declaration is trusted."""
 _ASIAN = (
     "gbk",
     "gb2312",
@@ -40,39 +39,45 @@ _ASIAN = (
     "cp950",
 )
 _FEW = 3
-"""East Asian characters of two bytes that may by chance be valid UTF-8."""
+"""How many East Asian characters of two bytes may by chance be valid UTF-8."""
 _DETECT = 256 * 1024
-"""Bytes shown to the detector; its cost grows with them and its answer no longer changes."""
+"""Bytes for the detector; more of them cost time and do not change its result."""
 
 
 def encoding_of(data: bytes) -> str:
-    """Return the encoding of a text, or "" when the bytes are not text.
+    """Return the encoding of a text, or "" if the bytes are no text.
 
-    The first kilobytes of a file do: a character cut at the end does not matter.
+    The first kilobytes of a file are enough: a character that is cut at their end does not matter.
     """
     for mark, name in _MARKS:
         if data.startswith(mark):
             return name
     zeros = data.count(0)
-    if zeros and (wide := _utf16_without_mark(data)):
+    wide = _utf16_without_mark(data) if zeros else ""
+    if wide:
         return wide
     if zeros > max(1, len(data) // _STRAY):
         return ""
-    if shifted := _iso_2022(data):
-        return shifted
+    switching = _iso_2022(data)
+    if switching:
+        return switching
     head = data[:8192]
     if len(head) - len(head.translate(None, _CONTROL)) > len(head) * 0.02:
         return ""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(data)
-        # One high byte at the very end may be a character cut there, but not where it is the only one.
+        # One high byte at the very end may be a cut character, but not if it is the only high byte.
         return "utf-8" if data.isascii() or not text.isascii() else _detected(data)
     except UnicodeDecodeError:
         return "utf-8" if is_partly_utf8(data) else _detected(data)
 
 
 def decode(data: bytes, path: Path) -> str:
-    """Return the text with Unix line ends; SourceError if the bytes are not text in an encoding that can be told."""
+    """Return the text with Unix line ends.
+
+    Raises:
+        SourceError: the bytes are no text in a known encoding.
+    """
     encoding = encoding_of(data)
     if not encoding:
         raise SourceError(f"{path.name} does not hold text", "save it as UTF-8 text, or leave it out")
@@ -81,28 +86,33 @@ def decode(data: bytes, path: Path) -> str:
 
 
 def as_declared(data: bytes, charset: str) -> str | None:
-    """Return the text in the encoding that it says it is in, None where it is not.
+    """Return the text in its declared encoding, or None if the bytes are in another one.
 
-    It is not where the bytes are UTF-8, or switch between alphabets as ISO-2022 does, under another name.
-    What calls itself Latin-1 or ASCII is read as windows-1252, as browsers do: its quotes and € stand in no
-    other.
+    They are if they are UTF-8, or switch between alphabets as ISO-2022 does, under another name. Declared
+    Latin-1 or ASCII is read as windows-1252, as browsers do, because only that has quotes and the euro sign.
     """
     try:
         name = codecs.lookup(charset).name if charset else ""
-        if name and not name.startswith(_WIDE) and _is_other(data, short=name in _ASIAN):
+        if not name:
             return None
-        return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name) if name else None
+        if not name.startswith(_WIDE) and _is_other(data, short=name in _ASIAN):
+            return None
+        return data.decode("cp1252" if name in ("iso8859-1", "ascii") else name)
     except (LookupError, ValueError):
         return None
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, as `decode` does."""
+    """Return the text of a file; errors are those of `decode` and `read_bytes`."""
     return decode(read_bytes(path), path)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file; SourceError if the file has vanished or may not be read."""
+    """Return the bytes of a file.
+
+    Raises:
+        SourceError: the file is gone or cannot be read.
+    """
     try:
         return path.read_bytes()
     except OSError as exc:
@@ -110,7 +120,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> SourceError:
-    """Return the error of a file that the system does not let be read."""
+    """Return the error for a file that the system does not open."""
     if isinstance(error, PermissionError):
         return SourceError(f"{path.name} may not be read", "give yourself read permission on it")
     if isinstance(error, FileNotFoundError):
@@ -121,20 +131,28 @@ def unreadable(path: Path, error: OSError) -> SourceError:
 
 
 def _utf16_without_mark(data: bytes) -> str:
-    """Tell UTF-16 by where its zero bytes lie: every other byte of mostly Latin text."""
+    """Return the kind of UTF-16, or "": in Latin text one byte of each pair is zero."""
     sample = data[:8192]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     half = max(1, len(sample) // 2)
     for name, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if zeros > half * 0.4 and others < half * 0.05:
             text = sample[: len(sample) // 2 * 2].decode(name, errors="replace")
-            if sum(c.isprintable() or c.isspace() for c in text) > len(text) * 0.95:
+            if _readable(text) > len(text) * 0.95:
                 return name
     return ""
 
 
+def _readable(text: str) -> int:
+    """Return the number of characters that are printable or spaces."""
+    count = 0
+    for character in text:
+        count += character.isprintable() or character.isspace()
+    return count
+
+
 def _is_other(data: bytes, short: bool) -> bool:
-    """Tell whether bytes are UTF-8 or ISO-2022; `short` says that a few East Asian characters may look like UTF-8."""
+    """Return whether bytes are UTF-8 or ISO-2022; if `short`, a few East Asian characters are no proof."""
     if data.isascii():
         return bool(_iso_2022(data))
     try:
@@ -143,15 +161,17 @@ def _is_other(data: bytes, short: bool) -> bool:
         return False
     if not looks_utf8(data):
         return False
-    high = [c for c in text if c > "\x7f"]
-    return not short or len(high) > _FEW or any(c > "\u07ff" for c in high)
+    high = [character for character in text if character > "\x7f"]
+    return not short or len(high) > _FEW or max(high) > "\u07ff"
 
 
 def _iso_2022(data: bytes) -> str:
-    """Return the encoding of a text that escape sequences switch between alphabets, or ""."""
+    """Return the encoding of a text whose escape sequences switch between alphabets, or ""."""
     if b"\x1b$" not in data and b"\x1b(" not in data:
         return ""
-    for name in ("iso2022_kr",) if b"\x1b$)C" in data[:8192] else ("iso2022_jp_2", "iso2022_jp_ext"):
+    korean = b"\x1b$)C" in data[:8192]
+    names = ("iso2022_kr",) if korean else ("iso2022_jp_2", "iso2022_jp_ext")
+    for name in names:
         try:
             text = codecs.getincrementaldecoder(name)().decode(data)
         except UnicodeDecodeError:
@@ -161,8 +181,9 @@ def _iso_2022(data: bytes) -> str:
 
 
 def _detected(data: bytes) -> str:
-    """Return the encoding that the letters tell, else what the detector of many scripts guesses."""
-    if found := told(data):
+    """Return the encoding by the letters of the text, or else the guess of a detector of many scripts."""
+    found = detect_encoding(data)
+    if found:
         return found
     from charset_normalizer import from_bytes
 

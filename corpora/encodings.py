@@ -1,12 +1,13 @@
-"""Which encoding a text is in whose bytes do not say it: old one-byte and East Asian ones, told by their letters.
+"""Detect the old one-byte or East Asian encoding of a text by its letters.
 
-Western European (Windows-1252) is the default; another encoding is taken only where its letters make clearly
-more words of a language.
+Western European (Windows-1252) is the default; another encoding wins only if its letters are clearly more
+words of a language.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -14,32 +15,31 @@ from ragweave.corpora.meta import FUNCTION_WORDS
 
 WESTERN = "cp1252"
 _SAMPLE = 32 * 1024
-"""Bytes that are looked at, taken from lines that hold any above 127."""
+"""Largest number of bytes to read, from lines with bytes above 127."""
 _LINE, _BEFORE = 4000, 200
-"""Bytes of one of these lines from its first high byte on, and before that."""
+"""Bytes of one of these lines after its first high byte, and before it."""
 _HIGH = re.compile(rb"[\x80-\xff][^\n]*")
 _TOKEN = re.compile(rb"[A-Za-z\x80-\x9f\xa1-\xff]{2,}")
 _WORD = re.compile(r"[A-Za-z\x80-\U0010ffff]+")
 _PART = re.compile(r"[’‘–—…·\xa0\xad]")
-"""Signs that stand between two words, or inside one, without a space."""
+"""Signs between two words, or inside one, without a space."""
 _OPENS, _CLOSES = "«“„‘‹–—•§©£€¡¿\xa0", "»”’›–—…°²³ªº€™®\xa0"
-"""Signs that touch the begin of a word, and its end."""
+"""Signs right before a word, and right after it."""
 _AROUND = _OPENS + _CLOSES + "‚·†‡¥¤±×÷¹¼½¾‰\xad"
 _ENDS = frozenset("»”’…")
 _SIGN_BYTES = _AROUND.encode(WESTERN)
 _ABOVE = bytes(range(128, 256))
 _OTHER_SCRIPT, _LATIN = 0.6, 0.75
-"""Share of high bytes in words that have any: Latin words have fewer than the second, those of others more than the
-first."""
+"""Smallest share of high bytes in words of other scripts, and largest share in Latin words."""
 _SURE = 0.3
-"""Least mean of the characters of another script."""
+"""Smallest mean score of the characters of another script."""
 _AHEAD = 1.0
-"""How much another Latin encoding must be ahead: one unit behind a number, as in `m³`, makes a letter of some other."""
+"""Smallest lead of another Latin encoding: a unit such as `m³` has a letter in some of them."""
 _MOST_WORDS = 6
 
 
 class _Language(NamedTuple):
-    """How a language is written: letters beside a to z, those of them that only end a word, and frequent words."""
+    """A language: its letters apart from a to z, those that only end a word, and frequent words."""
 
     encodings: tuple[str, ...]
     letters: frozenset[str]
@@ -138,32 +138,47 @@ _OTHER_SCRIPTS = (
         ),
     ),
 )
-"""Encodings of scripts that are not Latin; the first bytes, from and to, of characters that are in common use, where
-the character set keeps them apart from rare ones; and the most frequent characters of a language."""
+"""Encodings of other scripts, the first bytes of characters in common use, and the most frequent characters.
+
+The first bytes are a range; b"" if the character set does not separate common characters from rare ones.
+"""
 _PUNCTUATION = frozenset("。、，；：？！（）《》「」・\u3000")
 
 
-def told(data: bytes) -> str:
-    """Return the encoding of a text that is not UTF-8, or "" where no language is made out and it is not Western."""
+def detect_encoding(data: bytes) -> str:
+    """Return the encoding of a text that is not UTF-8, or "" if it is unclear."""
     sample = _sampled(data)
-    tokens = [t for t in set(_TOKEN.findall(sample)) if not t.isascii()]
-    high = sum(len(t) - len(t.translate(None, _ABOVE)) for t in tokens) / (sum(map(len, tokens)) or 1)
     if not sample.translate(None, _SIGN_BYTES + bytes(range(128))):
         return _latin(sample)  # dashes, quotes and the like alone
+    high = _share_of_high(sample)
     if high >= _OTHER_SCRIPT:
-        found = (
-            (_mean(sample, n, common, often), n) for names, common, often in _OTHER_SCRIPTS for n in names
-        )
-        mean, name = max(found)
+        mean, name = _best_other(sample)
         if mean >= _SURE:
             return name
-    if high > _LATIN and tokens:
-        return ""
-    return _latin(sample)
+    return "" if high > _LATIN else _latin(sample)
+
+
+def _share_of_high(sample: bytes) -> float:
+    """Return the share of bytes above 127 in the different words that have any."""
+    high = count = 0
+    for word in set(_TOKEN.findall(sample)):
+        if not word.isascii():
+            high += len(word) - len(word.translate(None, _ABOVE))
+            count += len(word)
+    return high / (count or 1)
+
+
+def _best_other(sample: bytes) -> tuple[float, str]:
+    """Return the best mean of the encodings of other scripts, and the encoding."""
+    means: list[tuple[float, str]] = []
+    for names, common, often in _OTHER_SCRIPTS:
+        for name in names:
+            means.append((_mean(sample, name, common, often), name))
+    return max(means)
 
 
 def _sampled(data: bytes) -> bytes:
-    """Return the beginnings of the lines that hold bytes above 127, each from before its first one."""
+    """Return the parts of lines around their first byte above 127."""
     parts, size = [], 0
     for found in _HIGH.finditer(data):
         start = max(data.rfind(b"\n", 0, found.start()) + 1, found.start() - _BEFORE)
@@ -175,33 +190,51 @@ def _sampled(data: bytes) -> bytes:
 
 
 def _mean(sample: bytes, encoding: str, common: bytes, often: str) -> float:
-    """Return how well characters above 127 are those of a language, from -1 to 1."""
+    """Return how well characters above 127 fit a language, from -1 to 1."""
     text = sample.decode(encoding, errors="replace")
     frequent = frozenset(often)
     score, count = 0.0, 0
     before = " "
-    for c, after in zip(text, text[1:] + " ", strict=True):
-        last, before = before, c
-        if c <= "\x7f" or (c in _AROUND and not (c in _ENDS and not last.isalpha() and after.isalpha())):
+    for character, after in zip(text, text[1:] + " ", strict=True):
+        last, before = before, character
+        if character <= "\x7f" or _is_sign(character, last, after):
             continue
         count += 1
-        if common:
-            score += 1 if c in frequent or c in _PUNCTUATION else _usual(c, encoding, common)
-        elif not c.isalpha() and c not in frequent:
-            score -= 1
-        elif (last.isascii() and last.isalpha()) or (after.isascii() and after.isalpha()):
-            score -= 1  # no word is written in two alphabets
-        elif c.isupper() and last.islower():
-            score -= 1
-        elif c.lower() in frequent:
-            score += 0.6 if c.isupper() else 1
+        if not common:
+            score += _fit_of_letter(character, last, after, frequent)
+        elif character in frequent or character in _PUNCTUATION:
+            score += 1
         else:
-            score -= 0.5
+            score += _usual(character, encoding, common)
     return score / (count or 1)
 
 
+def _is_sign(character: str, last: str, after: str) -> bool:
+    """Return whether a character is a sign around words; between two letters some signs are wrong letters."""
+    if character not in _AROUND:
+        return False
+    return character not in _ENDS or last.isalpha() or not after.isalpha()
+
+
+def _fit_of_letter(character: str, last: str, after: str, frequent: frozenset[str]) -> float:
+    """Return how well a character between two others fits an alphabet with some frequent letters."""
+    if not character.isalpha() and character not in frequent:
+        return -1
+    if _is_ascii_letter(last) or _is_ascii_letter(after):
+        return -1  # no word is in two alphabets
+    if character.isupper() and last.islower():
+        return -1
+    if character.lower() not in frequent:
+        return -0.5
+    return 0.6 if character.isupper() else 1
+
+
+def _is_ascii_letter(character: str) -> bool:
+    return character.isascii() and character.isalpha()
+
+
 def _usual(character: str, encoding: str, common: bytes) -> float:
-    """Return what a character says that is not among the most frequent ones: its place in the set tells its use."""
+    """Return the score of a character that is not among the most frequent: by its position in the set."""
     if not "\u3400" <= character <= "\ud7a3":
         return -0.5
     lead = character.encode(encoding, errors="replace")
@@ -210,47 +243,66 @@ def _usual(character: str, encoding: str, common: bytes) -> float:
 
 @cache
 def _languages() -> tuple[_Language, ...]:
-    listed = []
-    for encodings, codes, letters, final, words in _LATIN_SCRIPT:
-        known = FUNCTION_WORDS.get(codes, frozenset())
-        listed.append(
-            _Language(encodings, frozenset(letters + final), frozenset(final), known | {*words.split()})
-        )
+    """Return the languages in Latin script."""
+    listed: list[_Language] = []
+    for encodings, codes, letters, final, frequent in _LATIN_SCRIPT:
+        words = FUNCTION_WORDS.get(codes, frozenset()) | set(frequent.split())
+        listed.append(_Language(encodings, frozenset(letters + final), frozenset(final), words))
     return tuple(listed)
 
 
 def _latin(sample: bytes) -> str:
-    """Return the encoding whose words are best those of one language; Western unless another is clearly ahead."""
+    """Return the encoding whose words best fit one language; Western unless another is clearly ahead."""
     scores: dict[str, float] = {}
     texts: dict[str, tuple[list[str], set[str]]] = {}
     for language in _languages():
         for encoding in language.encodings:
             if encoding not in texts:
-                found = set(_WORD.findall(sample.decode(encoding, errors="replace")))
-                texts[encoding] = [w for w in found if not w.isascii()], {w.lower() for w in found}
-            odd, words = texts[encoding]
-            score = (
-                sum(_fit(word, language) for word in odd) + min(_MOST_WORDS, len(words & language.words)) / 2
-            )
-            score += min(_MOST_WORDS, sum(not w.isascii() for w in words & language.words)) / 2
+                texts[encoding] = _words(sample, encoding)
+            score = _score(*texts[encoding], language)
             scores[encoding] = max(score, scores.get(encoding, score))
     best = max(scores, key=lambda encoding: scores[encoding])
     return best if scores[best] > scores[WESTERN] + _AHEAD else WESTERN
 
 
+def _words(sample: bytes, encoding: str) -> tuple[list[str], set[str]]:
+    """Return the different words with characters above 127, and all words in small letters."""
+    words = set(_WORD.findall(sample.decode(encoding, errors="replace")))
+    return [word for word in words if not word.isascii()], set(map(str.lower, words))
+
+
+def _score(odd: Iterable[str], words: set[str], language: _Language) -> float:
+    """Return how well words fit a language; frequent words with characters above 127 count twice."""
+    score = 0.0
+    for word in odd:
+        score += _fit(word, language)
+    frequent = words & language.words
+    accented = [word for word in frequent if not word.isascii()]
+    return score + min(_MOST_WORDS, len(frequent)) / 2 + min(_MOST_WORDS, len(accented)) / 2
+
+
 def _fit(word: str, language: _Language) -> float:
-    """Return whether a word with high characters may be one of a language: 1, 0 where it cannot be told, or less."""
+    """Return how well a word with high characters fits a language: 1, 0 if that is unclear, or less."""
     parts = _PART.split(word.strip(_AROUND))
-    score = 1.0 if len(word) > 1 and (len(parts) > 1 or word[0] in _OPENS or word[-1] in _CLOSES) else 0.0
+    score = 0.0
+    if len(word) > 1 and (len(parts) > 1 or word[0] in _OPENS or word[-1] in _CLOSES):
+        score = 1.0
     for part in parts:
         core = part.strip(_AROUND)
         if core.isascii() or (len(core) == 1 and core.isalpha()):
             continue
         if not core.isalpha():
             return -2
-        known = all(c <= "\x7f" or c in language.letters or c.lower() in language.letters for c in core)
         cased = core.islower() or core.isupper() or core.replace("İ", "I").istitle()
-        if not (known and cased and language.final.isdisjoint(core[:-1].lower())):
+        if not cased or not _has_letters_of(language, core):
             return -1
         score = 1
     return score
+
+
+def _has_letters_of(language: _Language, word: str) -> bool:
+    """Return whether a language has all letters of a word, and has final letters only at its end."""
+    for character in word:
+        if character > "\x7f" and language.letters.isdisjoint((character, character.lower())):
+            return False
+    return language.final.isdisjoint(word[:-1].lower())

@@ -1,4 +1,4 @@
-"""Lines on pages to paragraphs and headings, by gaps, indents and font sizes."""
+"""Group the lines of pages into paragraphs and headings, by gaps, indents and font sizes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, Protocol
 from ragweave.corpora.blocks import Block, BlockKind, Figure, joint
 from ragweave.corpora.grid import PageLine, grids
 from ragweave.corpora.pieces import place
-from ragweave.corpora.types import Span, union
+from ragweave.corpora.types import Box, Span, union
 
 LARGER = 1.15
-"""A line is larger than the body text from this ratio of font sizes on."""
+"""Smallest ratio of the font sizes of a larger line and the body."""
 _GAP = 0.22
-"""Distance between baselines, in font sizes beyond the usual of the document, that parts paragraphs."""
+"""Distance between baselines of two paragraphs beyond that of two lines, in font sizes."""
 _PITCH = 0.6
 """Width of a character of code, in font sizes."""
 _HEADING_CHARACTERS = 160
 _BOLD_CHARACTERS = 120
 _ITEM = re.compile(r"(?:[•▪◦‣●○■–—*-]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+\S")
 _CONTENTS = re.compile(r"(?:\.\s?){5,}\s*(\d{0,4}|[ivxlc]{1,6})\Z", re.I)
-"""A line that may be of a table of contents: dots that lead to a page number."""
+"""A line of a table of contents, maybe: dots that lead to a page number."""
 _ENDS = (".", "!", "?", ":", "。", "！", "？", "：", ".”", '."', "”")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTERS_END = re.compile(r"[^\W\d_]+\Z")
@@ -35,60 +35,102 @@ class PageLook(Protocol):
     """Looks at the pictures of the pages of a document."""
 
     def page(self, page: Any, number: int, lines: list[PageLine], /) -> list[PageLine]:
-        """Look at a page, and return its lines: those given, or those that were read where it is a picture."""
+        """Look at a page; return its lines, which are recognised ones if the page is a picture."""
 
     def figures(self, blocks: Sequence[Block], /) -> tuple[Figure, ...]:
         """Return the pictures of all pages, in order."""
 
     def another(self) -> PageLook:
-        """Return what looks at the pages of a further document of the same file."""
+        """Return a new look at the pages of another document of the same file."""
 
 
 def blocks(lines: Sequence[PageLine]) -> list[Block]:
-    """Group the lines of a document, in reading order, into paragraphs and headings."""
+    """Group the lines of a document, in reading order, into paragraphs, headings, lists and tables."""
     lines = _without_contents(lines)
     if not lines:
         return []
-    weights: Counter[float] = Counter()
-    for x in lines:
-        weights[x.size] += len(x.text)
-    if 2 * sum(len(x.text) for x in lines if x.fixed) > weights.total():  # typed, and no code
-        lines = [replace(x, fixed=False) for x in lines]
-    body = weights.most_common(1)[0][0]
+    body, lines = _body_size(lines)
     usual = _usual_leading(lines, body)
-    words = Counter(w.lower() for x in lines for w in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", x.text))
-    between: list[list[list[PageLine]]] = []
-    tables: list[Block] = []
+    parts: list[list[PageLine] | Block] = []
     at = 0
-    for first, end, table in [*grids(lines), (len(lines), len(lines), None)]:
-        between.append(_across_pages(_grouped(lines[at:first], usual), body))
-        tables += [table] if table is not None else []
+    for first, end, table in grids(lines):
+        parts += _across_pages(_grouped(lines[at:first], usual), body)
+        parts.append(table)
         at = end
-    styles = {_style(g, body) for groups in between for g in groups if _is_heading(g, body)}
-    levels = {style: min(6, n) for n, style in enumerate(sorted(styles, reverse=True), 1)}
+    parts += _across_pages(_grouped(lines[at:], usual), body)
+    levels = _levels(parts, body)
+    words = _words(lines)
     found: list[Block] = []
-    for n, groups in enumerate(between):
-        found += [_block(g, levels[_style(g, body)] if _is_heading(g, body) else 0, words) for g in groups]
-        found += tables[n : n + 1]
+    for part in parts:
+        if isinstance(part, Block):
+            found.append(part)
+        else:
+            level = levels[_style(part, body)] if _is_heading(part, body) else 0
+            found.append(_block(part, level, words))
     return _lists(found)
 
 
+def _body_size(lines: Sequence[PageLine]) -> tuple[float, Sequence[PageLine]]:
+    """Return the font size of the body, and the lines; in a typewritten document no line is code."""
+    weights: Counter[float] = Counter()
+    fixed = 0
+    for line in lines:
+        weights[line.size] += len(line.text)
+        fixed += len(line.text) if line.fixed else 0
+    if 2 * fixed > weights.total():
+        lines = [replace(line, fixed=False) for line in lines]
+    return weights.most_common(1)[0][0], lines
+
+
+def _words(lines: Sequence[PageLine]) -> Counter[str]:
+    """Count the words of a document in small letters; a hyphen is part of a word."""
+    words: Counter[str] = Counter()
+    for line in lines:
+        for word in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", line.text):
+            words[word.lower()] += 1
+    return words
+
+
+def _levels(parts: Sequence[list[PageLine] | Block], body: float) -> dict[float, int]:
+    """Return the level of each style of headings: 1 for the largest, at most 6."""
+    styles: set[float] = set()
+    for part in parts:
+        if not isinstance(part, Block) and _is_heading(part, body):
+            styles.add(_style(part, body))
+    levels: dict[float, int] = {}
+    for level, style in enumerate(sorted(styles, reverse=True), 1):
+        levels[style] = min(6, level)
+    return levels
+
+
 def _without_contents(lines: Sequence[PageLine]) -> list[PageLine]:
-    """Leave out contents and indexes: dots lead to numbers that never fall, or that all are those of pages."""
-    dotted = [(n, m[1]) for n, x in enumerate(lines) if (m := _CONTENTS.search(x.text))]
+    """Remove contents and indexes: dots lead to numbers that never fall, or that are all page numbers."""
+    run: list[int] = []
+    numbers: list[str] = []
     gone: set[int] = set()
-    while dotted:
-        size = next((k for k, (a, b) in enumerate(pairwise(dotted), 1) if b[0] - a[0] > 3), len(dotted))
-        run, dotted = dotted[:size], dotted[size:]
-        numbers = [int(said) for _, said in run if said.isdecimal()]
-        rising = sorted(numbers) == numbers and len(run) > 3
-        if len(run) > 1 and (rising or max(numbers, default=0) <= lines[-1].page):
-            gone.update(n for n, _ in run)
-    return [x for n, x in enumerate(lines) if n not in gone]
+    for n, line in enumerate(lines):
+        dotted = _CONTENTS.search(line.text)
+        if not dotted:
+            continue
+        if run and n - run[-1] > 3:
+            gone.update(_contents(run, numbers, lines[-1].page))
+            run, numbers = [], []
+        run.append(n)
+        numbers.append(dotted[1])
+    gone.update(_contents(run, numbers, lines[-1].page if lines else 0))
+    return [line for n, line in enumerate(lines) if n not in gone]
+
+
+def _contents(run: list[int], numbers: Sequence[str], last: int) -> list[int]:
+    """Return a run of dotted lines if it is the contents of a document with `last` pages, or nothing."""
+    found = list(map(int, filter(str.isdecimal, numbers)))
+    rising = sorted(found) == found and len(run) > 3
+    is_contents = len(run) > 1 and (rising or max(found, default=0) <= last)
+    return run if is_contents else []
 
 
 def _grouped(lines: Sequence[PageLine], usual: float) -> list[list[PageLine]]:
-    """Part lines where a paragraph ends."""
+    """Divide lines into paragraphs."""
     groups = [[line] for line in lines[:1]]
     for before, line in pairwise(lines):
         if _parts(before, line, usual):
@@ -108,7 +150,7 @@ def _usual_leading(lines: Sequence[PageLine], body: float) -> float:
 
 
 def _parts(a: PageLine, b: PageLine, usual: float) -> bool:
-    """Tell whether a paragraph ends between two lines that follow each other."""
+    """Return whether a paragraph ends between two consecutive lines."""
     if a.page == b.page and a.fixed and b.fixed:
         return not 0 < a.end - b.base < 2 * max(1.0, b.size)
     if a.page != b.page or abs(a.size - b.size) > 0.12 * max(a.size, b.size) or _ITEM.match(b.text):
@@ -120,7 +162,7 @@ def _parts(a: PageLine, b: PageLine, usual: float) -> bool:
     size = max(1.0, a.size, b.size)
     leading = (a.end - b.base) / size
     if leading < -0.5:
-        # A jump upwards: the next column, where a sentence may go on.
+        # A jump upwards: the next column, in which the sentence may continue.
         return a.text.endswith(_ENDS)
     if leading > usual + _GAP:
         return True
@@ -130,7 +172,7 @@ def _parts(a: PageLine, b: PageLine, usual: float) -> bool:
 
 
 def _across_pages(groups: list[list[PageLine]], body: float) -> list[list[PageLine]]:
-    """Join a paragraph that goes on after a page break: no sentence end before it, a small letter after it."""
+    """Join paragraphs across page breaks: no sentence end before the break, a small letter after it."""
     out: list[list[PageLine]] = []
     for group in groups:
         before = out[-1] if out else None
@@ -150,30 +192,33 @@ def _across_pages(groups: list[list[PageLine]], body: float) -> list[list[PageLi
 
 
 def _is_heading(group: Sequence[PageLine], body: float) -> bool:
-    """Tell a heading: larger than the body and short, or bold, shorter, and no sentence."""
-    text = " ".join(x.text for x in group)
+    """Return whether lines are a heading: larger than the body, or bold, short and no sentence."""
+    text = " ".join(line.text for line in group)
     if not _WORDLIKE.search(text) and not re.search(r"\w\w", text):
         return False
-    if all(x.size >= body * LARGER for x in group):
+    smallest = min(line.size for line in group)
+    if smallest >= body * LARGER:
         return len(text) <= _HEADING_CHARACTERS and len(group) <= 4
-    bold = all(x.bold and x.size >= body * 0.95 for x in group)
-    aside = text[0] in "(（" and text[-1] in ")）"  # “(in millions)” qualifies what stands above it
+    bold = smallest >= body * 0.95 and all(line.bold for line in group)
+    aside = text[0] in "(（" and text[-1] in ")）"  # “(in millions)” qualifies the text above it
     short = len(group) <= 2 and len(text) <= _BOLD_CHARACTERS
     return bold and short and not aside and not text.endswith((".", ",", ";", ":"))
 
 
 def _style(group: Sequence[PageLine], body: float) -> float:
-    """Return what ranks a heading: its font size; bold lines of body size come below all larger ones."""
-    size = max(x.size for x in group)
+    """Return the rank of a heading: its font size, or 0 for bold lines of body size."""
+    size = max(line.size for line in group)
     return round(size * 2) / 2 if size >= body * LARGER else 0.0
 
 
 def _block(group: Sequence[PageLine], level: int, words: Counter[str]) -> Block:
-    """Join the lines of a paragraph; words broken at line ends become one again."""
+    """Return the block of a paragraph; words that line ends break are joined again."""
     text = ""
     spans: list[Span] = []
-    code = not level and all(x.fixed for x in group)
-    left = min(x.bbox[0] for x in group)
+    boxes: list[Box] = []
+    code = not level and all(line.fixed for line in group)
+    left = min(line.bbox[0] for line in group)
+    first = group[0]
     for n, line in enumerate(group):
         if code:
             indent = " " * round((line.bbox[0] - left) / max(1.0, _PITCH * line.size))
@@ -186,14 +231,18 @@ def _block(group: Sequence[PageLine], level: int, words: Counter[str]) -> Block:
         start = len(text)
         text += f"{line.text}-" if code and line.hyphen else line.text
         spans.append(Span(start, len(text), 0, line.page, line.bbox))
-    first = group[0]
-    boxes = [x.bbox for x in group if x.page == first.page]
-    kind: BlockKind = "heading" if level else "code" if code else "text"
+        if line.page == first.page:
+            boxes.append(line.bbox)
+    kind: BlockKind = "text"
+    if level:
+        kind = "heading"
+    elif code:
+        kind = "code"
     return Block(text, kind, level, page=first.page, bbox=union(boxes), spans=tuple(spans))
 
 
 def _lists(found: Sequence[Block]) -> list[Block]:
-    """Make one list of items that follow each other on a page."""
+    """Join consecutive list items of a page into one list."""
     out: list[Block] = []
     for block in found:
         if block.kind == "text" and _ITEM.match(block.text):
@@ -203,18 +252,17 @@ def _lists(found: Sequence[Block]) -> list[Block]:
             out.append(block)
             continue
         spans = place(block.spans, len(before.text) + 1)
-        boxes = [b.bbox for b in (before, block) if b.bbox]
-        out[-1] = replace(
-            before, text=f"{before.text}\n{block.text}", bbox=union(boxes), spans=(*before.spans, *spans)
-        )
+        text = f"{before.text}\n{block.text}"
+        boxes = list(filter(None, (before.bbox, block.bbox)))
+        out[-1] = replace(before, text=text, bbox=union(boxes), spans=(*before.spans, *spans))
     return out
 
 
 def _mended(text: str, hyphen: bool, after: str, words: Counter[str]) -> tuple[str, str]:
-    """Return the text so far and what joins it to the next line.
+    """Return the text so far and the characters that join it to the next line.
 
-    A hyphen at a line end goes away before a small letter, unless the document writes the word with its
-    hyphen elsewhere and never without.
+    A hyphen at a line end is removed before a small letter, unless the document elsewhere writes the word
+    only with its hyphen.
     """
     plain = text.endswith(("-", "‐")) and not text[-2:-1].isspace() and len(text) > 1
     if not (hyphen or plain):

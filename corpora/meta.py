@@ -1,11 +1,11 @@
-"""Front matter, dates and languages of documents, as they state them or as their words tell."""
+"""Read the front matter, dates and language of documents."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from ragweave.models.dates import day
@@ -17,7 +17,7 @@ _FRONT_LINES = 200
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 _SCALAR = re.compile(r"([^\W\d_][\w-]*)[ \t]*:[ \t]*(.*)")
 _DATED = "date datum fecha data 日期 valid_from updated lastmod last_modified modified published".split()
-"""Names that front matter gives a document's date, the first one first."""
+"""Names of a document's date in front matter, in order of preference."""
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?=$|[-_])", re.I)
 
 
@@ -27,35 +27,62 @@ def front_matter(text: str) -> tuple[dict[str, str], str, int]:
     Only single-line values are read from YAML.
 
     Returns:
-        the values by lower-cased name, the text after it, and the number of lines taken off.
+        the values by lower-cased name, the text after it, and the number of lines removed.
     """
     lines = text.split("\n", _FRONT_LINES)
     mark = lines[0].rstrip()
-    if mark not in _FENCES:
-        return {}, text, 0
-    end = next((n for n, line in enumerate(lines[1:_FRONT_LINES], 1) if line.rstrip() in _FENCES[mark]), 0)
+    end = _end_of_front(lines, mark)
     if not end or (mark == "---" and not _SCALAR.match(lines[1])):
         return {}, text, 0
-    rest = "\n".join(lines[end + 1 :])
-    if mark == "---":
-        pairs = [m.groups() for line in lines[1:end] if (m := _SCALAR.match(line))]
-        return {k.lower(): v.strip().strip("\"'") for k, v in pairs}, rest, end + 1
+    read = _yaml_scalars if mark == "---" else _toml_scalars
+    return read(lines[1:end]), "\n".join(lines[end + 1 :]), end + 1
+
+
+def _end_of_front(lines: Sequence[str], mark: str) -> int:
+    """Return the number of the line that closes the front matter, or 0."""
+    if mark in _FENCES:
+        for n, line in enumerate(lines[1:_FRONT_LINES], 1):
+            if line.rstrip() in _FENCES[mark]:
+                return n
+    return 0
+
+
+def _yaml_scalars(lines: Iterable[str]) -> dict[str, str]:
+    """Return the single-line values of YAML by lower-cased name."""
+    found: dict[str, str] = {}
+    for line in lines:
+        pair = _SCALAR.match(line)
+        if pair:
+            found[pair[1].lower()] = pair[2].strip().strip("\"'")
+    return found
+
+
+def _toml_scalars(lines: Iterable[str]) -> dict[str, str]:
+    """Return the values of TOML that are no tables or lists, by lower-cased name; none if it is invalid."""
     try:
-        values = tomllib.loads("\n".join(lines[1:end]))
+        values = tomllib.loads("\n".join(lines))
     except (tomllib.TOMLDecodeError, RecursionError):
-        values = {}
-    return {k.lower(): str(v) for k, v in values.items() if not isinstance(v, dict | list)}, rest, end + 1
+        return {}
+    found: dict[str, str] = {}
+    for name, value in values.items():
+        if not isinstance(value, dict | list):
+            found[name.lower()] = str(value)
+    return found
 
 
 def first_date(front: Mapping[str, str]) -> datetime | None:
-    """Return the date that front matter states."""
-    return next((d for name in _DATED if (d := iso_date(front.get(name)))), None)
+    """Return the date that front matter states, or None."""
+    for name in _DATED:
+        found = iso_date(front.get(name))
+        if found:
+            return found
+    return None
 
 
 def iso_date(value: object) -> datetime | None:
-    """Read an ISO 8601 date or time, a date in words, or a year and month; None for anything else, as for a year alone.
+    """Parse an ISO 8601 date or time, a date in words, or a year and month; None for anything else.
 
-    Times without a zone are taken as UTC.
+    A year alone is no date. A time without a zone is in UTC.
     """
     text = str(value or "").strip().strip("\"'")
     if not text:
@@ -72,7 +99,7 @@ def iso_date(value: object) -> datetime | None:
 
 
 def pdf_date(value: str) -> datetime | None:
-    """Read the date of a PDF, `D:YYYYMMDDHHmmSS` with any tail left out (ISO 32000-1, section 7.9.4)."""
+    """Parse the date of a PDF, `D:YYYYMMDDHHmmSS`, maybe shorter (ISO 32000-1, section 7.9.4)."""
     m = _PDF.match(value.strip())
     if m is None:
         return None
@@ -90,7 +117,7 @@ def language_code(value: object) -> str:
 
 
 def _plausible(found: datetime) -> datetime | None:
-    """Drop the placeholders that writers put for an unknown date, such as year 1."""
+    """Return the date, or None for a placeholder of an unknown date, such as year 1."""
     return found if 1000 <= found.year <= 9000 else None
 
 
@@ -125,43 +152,49 @@ NAMES = {
     "el": "Greek",
     "he": "Hebrew",
 }
-"""Names of the languages that are told apart, as a model is given them."""
+"""Names of the known languages, for prompts."""
 
-FUNCTION_WORDS = {language: frozenset(listed.split()) for language, listed in _LISTED.items()}
+FUNCTION_WORDS = {language: frozenset(words.split()) for language, words in _LISTED.items()}
 _FUNCTION = frozenset().union(*FUNCTION_WORDS.values())
 _ENGLISH = frozenset("the and with from this which have".split())
-"""Words of English alone: beside one of them, one word of another language, however often, may be English too (den)."""
+"""Words of English alone. With one of them, a single word of another language (den) may be English too."""
 _TOKEN = re.compile(r"[^\W\d_]+")
+_KANA = re.compile("[\u3040-\u30ff]")
 _SAMPLE = 20_000
 _ENOUGH = 0.12
-"""Least share of function words; running text has .25 to .50, lists of names and code far less."""
+"""Smallest share of function words; running text has .25 to .50, lists of names and code far less."""
 _AHEAD = 1.2
-"""How far ahead the best language must be: neighbours such as Spanish and Portuguese share many words."""
+"""Smallest ratio of the best and the second language: Spanish and Portuguese share many words."""
 
 
 def guess_language(text: str) -> str:
-    """Return the ISO 639-1 code of the language a text is written in, or "" when unsure.
+    """Return the ISO 639-1 code of the language of a text, or "" if it is uncertain.
 
-    Han text that holds kana is Japanese, else Chinese. Latin text is one of en, de, fr, es, it, pt, nl.
-    Cyrillic and Arabic script are shared by many languages and stay unknown.
+    Han text with kana is Japanese, without it Chinese. Latin text is one of en, de, fr, es, it, pt, nl. Many
+    languages share Cyrillic and Arabic script, so these give "".
     """
     sample = text[:_SAMPLE]
     found = script(sample)
     if found == "han":
-        kana = sum("\u3040" <= c <= "\u30ff" for c in sample)
+        kana = len(_KANA.findall(sample))
         return "ja" if kana * 20 > len(sample) else "zh"
     if found != "latin":
         return _BY_SCRIPT.get(found, "")
-    said = Counter(t.lower() for t in _TOKEN.findall(sample))
-    count = said.total()
-    if count < 4:
-        return ""
-    known = said.keys() & _FUNCTION
-    shares = sorted(
-        ((sum(said[t] for t in known & listed) / count, code) for code, listed in FUNCTION_WORDS.items()),
-        reverse=True,
-    )
-    (best, code), (second, _) = shares[:2]
+    words: Counter[str] = Counter()
+    for word in _TOKEN.findall(sample):
+        words[word.lower()] += 1
+    return _latin_language(words) if words.total() > 3 else ""
+
+
+def _latin_language(words: Counter[str]) -> str:
+    """Return the language with the most function words if it is clearly ahead, or ""."""
+    known = words.keys() & _FUNCTION
+    shares: list[tuple[float, str]] = []
+    for language, listed in FUNCTION_WORDS.items():
+        count = sum(words[word] for word in known & listed)
+        shares.append((count / words.total(), language))
+    (second, _), (best, code) = sorted(shares)[-2:]
     if best < _ENOUGH or best < second * _AHEAD:
         return ""
-    return "" if code != "en" and len(known & FUNCTION_WORDS[code]) == 1 and known & _ENGLISH else code
+    one_word = len(known & FUNCTION_WORDS[code]) == 1
+    return "" if code != "en" and one_word and known & _ENGLISH else code

@@ -1,7 +1,7 @@
-"""The text side of a picture: what was written about it, part by part, and how much each part counts.
+"""Compose the text of a picture from parts: caption, alternative text, words in it, text around it.
 
-The parts stand in the item's text one after the other; `meta["parts"]` says where. Weights were chosen by
-`ragweave eval images` (docs/images.md).
+An item's text is the parts one after the other; `meta["parts"]` has their positions. `ragweave eval images`
+chose the weights (docs/images.md).
 """
 
 from __future__ import annotations
@@ -21,31 +21,34 @@ _CAMERA = frozenset(
 )
 
 PARTS = ("caption", "alt", "seen", "words", "around")
-"""In the order in which they stand: the caption, the text that stands in for the picture, what a vision model says,
-the words in it, the text around it."""
+"""The parts in their order: caption, alternative text, a vision model's caption, words, text around it."""
 
 
 def compose(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
-    """Join the parts of a picture; one that an earlier part holds already is left out.
+    """Join the parts of a picture; a part that an earlier part contains is left out.
 
     Returns:
         The text, and [start, end) of each part in it.
     """
-    kept, held = {}, ""
+    kept: dict[str, str] = {}
+    written = ""
     for name in PARTS:
         part = parts.get(name, "").strip()
         plain = " ".join(fold(part).split())
-        if not plain or plain in held:
+        if not plain or plain in written:
             continue
         kept[name] = part
-        held += f" {plain}"
+        written += f" {plain}"
     return _joined(kept)
 
 
 def _joined(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
-    text, ranges = "", {}
+    """Join parts, and return the text and [start, end) of each part in it."""
+    text = ""
+    ranges: dict[str, list[int]] = {}
     for name in PARTS:
-        if part := parts.get(name):
+        part = parts.get(name)
+        if part:
             # A blank line: a sentence must not run on from one part into the next.
             text += ("\n\n" if text else "") + part
             ranges[name] = [len(text) - len(part), len(text)]
@@ -53,15 +56,16 @@ def _joined(parts: Mapping[str, str]) -> tuple[str, dict[str, list[int]]]:
 
 
 def with_caption(item: Item, said: str, by: str) -> Item:
-    """Return a picture with what a vision model says of it, in place of what one said before; boxes keep their words.
+    """Return a picture with a new caption `said` by the vision model `by`; boxes keep their words.
 
-    The name of the model is kept in `meta["seen_by"]`.
+    `meta["seen_by"]` has the name of the model.
     """
     before = _ranges(item)
-    text, ranges = _joined({**{name: part(item, name) for name in before}, "seen": said})
+    texts = {name: part(item, name) for name in before}
+    text, ranges = _joined({**texts, "seen": said})
     moved = ranges["words"][0] - before["words"][0] if "words" in before else 0
-    spans = tuple(replace(s, start=s.start + moved, end=s.end + moved) for s in item.spans)
-    return replace(item, text=text, spans=spans, meta={**item.meta, "parts": ranges, "seen_by": by})
+    spans = [replace(span, start=span.start + moved, end=span.end + moved) for span in item.spans]
+    return replace(item, text=text, spans=tuple(spans), meta={**item.meta, "parts": ranges, "seen_by": by})
 
 
 def part(item: Item, name: str) -> str:
@@ -71,53 +75,74 @@ def part(item: Item, name: str) -> str:
 
 
 def described(item: Item) -> str:
-    """Return what is said of a picture itself, without the text around it; "" for other items."""
+    """Return the text about a picture itself, without the text around it; "" for other items."""
     if not has_parts(item):
         return ""
-    return "\n\n".join(filter(None, (part(item, name) for name in PARTS if name != "around")))
+    return "\n\n".join(_texts(item, "caption", "alt", "seen", "words"))
+
+
+def _texts(item: Item, *names: str) -> list[str]:
+    """Return the texts of some parts, without empty ones."""
+    texts = [part(item, name) for name in names]
+    return list(filter(None, texts))
 
 
 def has_parts(item: Item) -> bool:
-    """Say whether an item is a picture whose text is made of parts, be it none."""
+    """Return whether an item is a picture with a text of parts, even if it has no part."""
     return item.corpus == "image" and isinstance(item.meta.get("parts"), dict)
 
 
 def columns(item: Item) -> tuple[str, str, str]:
-    """Return what the lexical index takes for title, heading and text, which it weights in this order."""
-    told = "\n".join(filter(None, (part(item, name) for name in ("caption", "alt", "seen"))))
+    """Return the lexical index's title, heading and text of a picture, which it weights in this order."""
     name = str(item.meta.get("name", ""))
     return (
-        told,
+        "\n".join(_texts(item, "caption", "alt", "seen")),
         "\n".join((*item.heading, item.title, name)),
         "\n".join((part(item, "words"), part(item, "around"))),
     )
 
 
 def chunk_ranges(item: Item, within: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return what is embedded on its own: what was written about the picture, the words in it, the text around it."""
+    """Return the ranges to embed one by one: text about the picture, words in it, text around it."""
     ranges = _ranges(item)
-    groups = (("caption", "alt", "seen"), ("words",), ("around",))
-    held = ([ranges[name] for name in group if name in ranges] for group in groups)
-    spans = [(min(s for s, _ in some), max(e for _, e in some)) for some in held if some]
-    found = [(max(a, start), min(b, end)) for start, end in spans for a, b in within if a < end and b > start]
-    return found or [(0, 0)]  # of a picture without any text its name is embedded
+    found: list[tuple[int, int]] = []
+    for group in (("caption", "alt", "seen"), ("words",), ("around",)):
+        own = [ranges[name] for name in group if name in ranges]
+        if own:
+            found += _overlaps(min(own)[0], max(end for _, end in own), within)
+    return found or [(0, 0)]  # of a picture without text, the index embeds the name
+
+
+def _overlaps(start: int, end: int, within: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the parts of ranges that lie in [start, end)."""
+    found: list[tuple[int, int]] = []
+    for low, high in within:
+        if low < end and high > start:
+            found.append((max(low, start), min(high, end)))
+    return found
 
 
 def above(item: Item) -> tuple[str, ...]:
-    """Return what every chunk of a picture is read with: the title and headings it stands under, and its name."""
+    """Return the context of every chunk of a picture: its title, headings and name."""
     name = str(item.meta.get("name", ""))
     title = () if readable_name(item.title) == name else (item.title,)
     return (*title, *item.heading, name)
 
 
 def readable_name(name: str) -> str:
-    """Return the words of a file name that may say something: `OSC_Astro_01_Nebula.jpg` is `OSC Astro Nebula`."""
-    words = _WORDS.findall(_CAMEL.sub(" ", _ENDING.sub("", name)))
-    return " ".join(w for w in words if len(w) > 1 and w.lower() not in _CAMERA)
+    """Return the meaningful words of a file name: `OSC_Astro_01_Nebula.jpg` is `OSC Astro Nebula`."""
+    kept: list[str] = []
+    for word in _WORDS.findall(_CAMEL.sub(" ", _ENDING.sub("", name))):
+        if len(word) > 1 and word.lower() not in _CAMERA:
+            kept.append(word)
+    return " ".join(kept)
 
 
 def _ranges(item: Item) -> dict[str, tuple[int, int]]:
-    found = item.meta.get("parts")
-    if not isinstance(found, dict):
-        return {}
-    return {str(name): (int(r[0]), int(r[1])) for name, r in found.items()}
+    """Return [start, end) of each part of a picture's text."""
+    stored = item.meta.get("parts")
+    found: dict[str, tuple[int, int]] = {}
+    if isinstance(stored, dict):
+        for name, bounds in stored.items():
+            found[str(name)] = int(bounds[0]), int(bounds[1])
+    return found

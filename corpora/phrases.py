@@ -1,4 +1,4 @@
-"""Key phrases of recordings and of texts."""
+"""Find the key phrases of recordings and texts."""
 
 from __future__ import annotations
 
@@ -14,46 +14,25 @@ EMPTY = frozenset(
     " take talk thank thing things think thinking time today trying two use using want way well whole work"
     " working year years".split()
 )
-"""Words of talk that together are no phrase."""
+"""Words of speech that are no phrase together."""
 _RUN = re.compile(r"[^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*){0,5}")
 
 
 def key_phrases(text: str, most: int = 12) -> list[str]:
-    """Return names and runs of content words that keep coming back, the weightiest first.
+    """Return names and runs of content words that occur repeatedly, those with the largest weight first.
 
-    A phrase weighs its occurrences times the logarithm of its length in words; what only occurs inside a
-    longer phrase of the same count is left out (C-value without its nesting term).
+    The weight is the number of occurrences times the logarithm of the length in words. A phrase that is part
+    of a chosen one, or contains it, is left out (C-value without its nesting term).
     """
     counts: Counter[str] = Counter()
     spelt: dict[str, str] = {}
-    for name in names(text):
-        # A capital at the start of a sentence says nothing: a name shows it inside one as well.
-        found = len(re.findall(rf"(?<=[\w,;] ){re.escape(name)}(?!\w)", text))
-        if found and len(name) > 2 and len(name.split()) <= 4 and "'" not in name and fold(name) not in STOP:
-            counts[fold(name)] += 2 * found
-            spelt[fold(name)] = name
-    for m in _RUN.finditer(text):
-        run: list[str] = []
-        for word in [*m.group().split(), ""]:
-            clitic = "'" in word or "’" in word
-            if (
-                word
-                and not clitic
-                and fold(word) not in STOP
-                and fold(word) not in STOP_CJK
-                and len(word) > 2
-            ):
-                run.append(word)
-                continue
-            for size in (2, 3):
-                for at in range(len(run) - size + 1):
-                    key = fold(" ".join(run[at : at + size]))
-                    counts[key] += 1
-                    spelt.setdefault(key, " ".join(run[at : at + size]))
-            run = []
-    weights = {
-        k: n * math.log2(1 + len(k.split())) for k, n in counts.items() if n > 1 and {*k.split()} - EMPTY
-    }
+    _count_names(text, counts, spelt)
+    _count_runs(text, counts, spelt)
+    weights: dict[str, float] = {}
+    for key, count in counts.items():
+        words = key.split()
+        if count > 1 and set(words) - EMPTY:
+            weights[key] = count * math.log2(1 + len(words))
     out: list[str] = []
     for key in sorted(weights, key=lambda k: (-weights[k], k)):
         if not any(key in fold(other) or fold(other) in key for other in out):
@@ -61,3 +40,38 @@ def key_phrases(text: str, most: int = 12) -> list[str]:
         if len(out) == most:
             break
     return out
+
+
+def _count_names(text: str, counts: Counter[str], spelt: dict[str, str]) -> None:
+    """Count the names of a text, twice each."""
+    for name in names(text):
+        if len(name) < 3 or len(name.split()) > 4 or "'" in name or fold(name) in STOP:
+            continue
+        # A capital at the start of a sentence proves nothing: a name has it inside a sentence too.
+        found = len(re.findall(rf"(?<=[\w,;] ){re.escape(name)}(?!\w)", text))
+        if found:
+            counts[fold(name)] += 2 * found
+            spelt[fold(name)] = name
+
+
+def _count_runs(text: str, counts: Counter[str], spelt: dict[str, str]) -> None:
+    """Count two or three consecutive content words."""
+    for match in _RUN.finditer(text):
+        run: list[str] = []
+        for word in [*match.group().split(), ""]:
+            if _is_content(word):
+                run.append(word)
+                continue
+            for size in (2, 3):
+                for at in range(len(run) - size + 1):
+                    phrase = " ".join(run[at : at + size])
+                    counts[fold(phrase)] += 1
+                    spelt.setdefault(fold(phrase), phrase)
+            run = []
+
+
+def _is_content(word: str) -> bool:
+    """Return whether a word is neither short, a function word, nor a word with an apostrophe."""
+    if len(word) < 3 or "'" in word or "’" in word:
+        return False
+    return fold(word) not in STOP and fold(word) not in STOP_CJK

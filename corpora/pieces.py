@@ -1,4 +1,4 @@
-"""Where blocks may be cut, how long they are, and the best cuts of a section."""
+"""Measure blocks, find the places where they can be cut, and choose the best cuts of a section."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from ragweave.models.text import UNSPACED, sentences, trimmed
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(rf"[^\W_{UNSPACED}]+(?:[.,'’-][^\W_{UNSPACED}]+)*")
 _CHARACTERS_PER_WORD = 1.7
-"""Of scripts without spaces: Chinese and Japanese have about this many for each word of an English translation."""
+"""Characters of Chinese and Japanese for each word of an English translation, about."""
 _LONGEST_WORD = 14
-"""Characters a word may have; tables of numbers, rules and encoded data count by their length instead."""
+"""Largest length of a word; tables of numbers, rules and encoded data count by their length instead."""
 _IDEAL = 0.75
-"""Share of the limit that a piece aims at: 150 of 200 words."""
+"""Ideal size of a piece, as a share of the limit: 150 of 200 words."""
 _INSIDE = 0.35
-"""Cost of a cut inside a block, against 0 between blocks; a piece of the ideal size costs 0, one at the limit 0.11."""
+"""Cost of a cut inside a block. A cut between blocks costs 0, a piece at the limit costs 0.11."""
 _AFTER_COLON = 0.35
-"""Cost of a cut between an introduction that ends with a colon and what it introduces."""
+"""Cost of a cut right after an introduction that ends with a colon."""
 _HEADER_SHARE = 0.3
-"""A table's header is repeated when it takes at most this share of a piece."""
+"""Largest share of a piece that a repeated table header may take."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a section.
+    """A part of a section.
 
-    `glue` is white space to put before it when it continues the piece before it inside a block, else "".
+    `glue` is the white space before it if it continues the block of the piece before it, else "".
     """
 
     text: str
@@ -43,17 +43,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Atom:
-    """A stretch of a block that is never cut."""
+    """A part of a block that is never cut."""
 
     block: int
     start: int
     end: int
     words: float
     cost: float
-    """Of a cut before it."""
+    """Cost of a cut before it."""
 
 
-@lru_cache(maxsize=64)  # a text is measured by each step that cuts it
+@lru_cache(maxsize=64)  # each step that cuts a text measures it
 def size(text: str) -> float:
     """Return the length of a text in words; scripts without spaces count 1.7 characters as a word."""
     unspaced = 0 if text.isascii() else len(_UNSPACED.findall(text))
@@ -63,7 +63,7 @@ def size(text: str) -> float:
 
 
 def place(spans: Iterable[Span], shift: int) -> list[Span]:
-    """Move spans by `shift` characters."""
+    """Return spans moved by `shift` characters."""
     return [Span(s.start + shift, s.end + shift, s.line, s.page, s.bbox) for s in spans]
 
 
@@ -71,23 +71,40 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
     """Cut the blocks of one section into pieces of at most `limit` words.
 
     Minimises the sum, over pieces, of the squared relative distance from the ideal size plus the cost of the
-    cut before it. Time is linear in the text, times the atoms that fit one piece.
+    cut before it. Time is linear in the text, times the number of atoms that fit one piece.
     """
-    if sum(size(b.text) for b in blocks) <= limit:
-        # One piece costs less than any two of the same size together, up to the limit: nothing to search for.
-        whole = [(n, part) for n, b in enumerate(blocks) for part in trimmed(b.text, 0, len(b.text))]
-        return (
-            [_piece(blocks, [""] * len(blocks), [_Atom(n, *part, 0.0, 0.0) for n, part in whole])]
-            if whole
-            else []
-        )
-    atoms = [a for n, b in enumerate(blocks) for a in _atoms(n, b, blocks[n - 1] if n else None, limit)]
-    headers = [_header(b, limit) for b in blocks]
-    header_words = [size(h) for h in headers]
+    if sum(size(block.text) for block in blocks) <= limit:
+        # One piece costs less than any two of the same size together, up to the limit: no search needed.
+        return _whole(blocks)
+    atoms: list[_Atom] = []
+    for n, block in enumerate(blocks):
+        atoms += _atoms(n, block, blocks[n - 1] if n else None, limit)
+    headers = [_header(block, limit) for block in blocks]
+    starts = _best_starts(atoms, list(map(size, headers)), limit)
+    pieces: list[Piece] = []
+    end = len(atoms)
+    while end:
+        pieces.append(_piece(blocks, headers, atoms[starts[end] : end]))
+        end = starts[end]
+    return pieces[::-1]
+
+
+def _whole(blocks: Sequence[Block]) -> list[Piece]:
+    """Return the only piece of a section, or none if it has no text."""
+    atoms: list[_Atom] = []
+    for n, block in enumerate(blocks):
+        for start, end in trimmed(block.text, 0, len(block.text)):
+            atoms.append(_Atom(n, start, end, 0.0, 0.0))
+    return [_piece(blocks, [""] * len(blocks), atoms)] if atoms else []
+
+
+def _best_starts(atoms: Sequence[_Atom], header_words: Sequence[float], limit: int) -> list[int]:
+    """Return for each end of a piece the start of the cheapest piece, both counted in atoms."""
     ideal = limit * _IDEAL
-    best: list[tuple[float, int]] = [(0.0, 0)]
+    costs = [0.0]
+    starts = [0]
     for end in range(1, len(atoms) + 1):
-        found = (float("inf"), end - 1)
+        least, best = float("inf"), end - 1
         words = 0.0
         for start in range(end - 1, -1, -1):
             first = atoms[start]
@@ -97,17 +114,12 @@ def cut(blocks: Sequence[Block], limit: int) -> list[Piece]:
                 if words > limit:
                     break
                 continue
-            cost = best[start][0] + ((held - ideal) / ideal) ** 2 + (first.cost if start else 0.0)
-            if cost < found[0]:
-                found = (cost, start)
-        best.append(found)
-    bounds = []
-    end = len(atoms)
-    while end:
-        start = best[end][1]
-        bounds.append((start, end))
-        end = start
-    return [_piece(blocks, headers, atoms[a:b]) for a, b in reversed(bounds)]
+            cost = costs[start] + ((held - ideal) / ideal) ** 2 + (first.cost if start else 0.0)
+            if cost < least:
+                least, best = cost, start
+        costs.append(least)
+        starts.append(best)
+    return starts
 
 
 def fill(text: str, limit: int) -> list[tuple[int, int]]:
@@ -116,7 +128,7 @@ def fill(text: str, limit: int) -> list[tuple[int, int]]:
         return trimmed(text, 0, len(text))
     out: list[tuple[int, int]] = []
     held = 0.0
-    for start, end in [part for s in sentences(text) for part in _forced(text, *s, limit)]:
+    for start, end in _all_forced(text, sentences(text), limit):
         words = size(text[start:end])
         if out and held + words <= limit:
             out[-1] = (out[-1][0], end)
@@ -128,23 +140,32 @@ def fill(text: str, limit: int) -> list[tuple[int, int]]:
 
 
 def _atoms(number: int, block: Block, before: Block | None, limit: int) -> list[_Atom]:
-    """Return the sentences of a text, or the lines of a list, table or code; what is longer than a piece is cut."""
+    """Return the sentences of a text or the lines of a list, table or code, cut to the length of a piece."""
     if size(block.text) <= limit / 4:
-        stretches = trimmed(block.text, 0, len(block.text))
+        ranges = trimmed(block.text, 0, len(block.text))
     elif block.kind == "text":
-        stretches = sentences(block.text)
+        ranges = sentences(block.text)
     else:
-        stretches = _lines(block.text, block.level if block.kind == "table" else 0)
+        ranges = _lines(block.text, block.level if block.kind == "table" else 0)
     introduced = before is not None and before.text.rstrip().endswith((":", "："))
+    cost = _AFTER_COLON if introduced else 0.0
     out: list[_Atom] = []
-    for part in [p for s in stretches for p in _forced(block.text, *s, limit)]:
-        cost = _INSIDE if out else (_AFTER_COLON if introduced else 0.0)
-        out.append(_Atom(number, *part, size(block.text[slice(*part)]), cost))
+    for start, end in _all_forced(block.text, ranges, limit):
+        out.append(_Atom(number, start, end, size(block.text[start:end]), cost))
+        cost = _INSIDE
+    return out
+
+
+def _all_forced(text: str, ranges: Iterable[tuple[int, int]], limit: int) -> list[tuple[int, int]]:
+    """Return ranges of a text, those longer than a piece cut."""
+    out: list[tuple[int, int]] = []
+    for start, end in ranges:
+        out += _forced(text, start, end, limit)
     return out
 
 
 def _lines(text: str, header: int) -> list[tuple[int, int]]:
-    """Return the lines that are not blank; the header lines of a table stay with its first row."""
+    """Return the lines that are not blank; the header of a table stays with its first row."""
     out: list[tuple[int, int]] = []
     at = 0
     for n, line in enumerate(text.split("\n")):
@@ -161,7 +182,7 @@ _SOFT_ENDS = (re.compile(r"\n"), re.compile(r"[;；:：,，、]\s*"), re.compile
 
 
 def _forced(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]]:
-    """Cut a stretch longer than a piece: after a line end, a clause, a word, or else a number of characters."""
+    """Cut a range longer than a piece: after a line end, a clause, a word, or else a number of characters."""
     out = []
     while start < end:
         reach = min(end, start + limit * _LONGEST_WORD)
@@ -173,15 +194,25 @@ def _forced(text: str, start: int, end: int, limit: int) -> list[tuple[int, int]
             reach = max(start + 1, start + int((reach - start) * limit / words))
             words = size(text[start:reach])
         middle = start + (reach - start) // 2
-        ends = ([m.end() for m in pattern.finditer(text, middle, reach)] for pattern in _SOFT_ENDS)
-        at = next((found[-1] for found in ends if found), reach)
+        at = _last_soft_end(text, middle, reach)
         out += trimmed(text, start, at)
         start = at
     return out + trimmed(text, start, end)
 
 
+def _last_soft_end(text: str, start: int, end: int) -> int:
+    """Return the end of the last line, or else clause, or else word in a range; its end if it has none."""
+    for pattern in _SOFT_ENDS:
+        at = 0
+        for match in pattern.finditer(text, start, end):
+            at = match.end()
+        if at:
+            return at
+    return end
+
+
 def _header(block: Block, limit: int) -> str:
-    """Return the header lines of a table with the line break after them, or "" where there are none or too many."""
+    """Return the header lines of a table and a line end, or "" if they are missing or too long."""
     if block.kind != "table" or not block.level:
         return ""
     header = "\n".join(block.text.split("\n")[: block.level]) + "\n"
@@ -189,7 +220,7 @@ def _header(block: Block, limit: int) -> str:
 
 
 def _piece(blocks: Sequence[Block], headers: Sequence[str], atoms: Sequence[_Atom]) -> Piece:
-    """Join atoms: the text between those of one block stays as it is, blocks are set apart by a blank line.
+    """Join atoms: text between atoms of a block is unchanged, a blank line separates blocks.
 
     A repeated table header gets no span, so that the piece opens at its own first row.
     """
@@ -203,7 +234,9 @@ def _piece(blocks: Sequence[Block], headers: Sequence[str], atoms: Sequence[_Ato
         spans += place(_clipped(block.places(), start, end), len(text) - start)
         text += block.text[start:end]
     first = blocks[atoms[0].block]
-    glue = "" if atoms[0].start == 0 else (" " if first.kind == "text" else "\n")
+    glue = ""
+    if atoms[0].start > 0:
+        glue = " " if first.kind == "text" else "\n"
     return Piece(text, tuple(spans), glue)
 
 

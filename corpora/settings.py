@@ -1,4 +1,4 @@
-"""Where libraries live, and the limits under which files are read."""
+"""Settings of the stores and of ingestion: places and limits."""
 
 from __future__ import annotations
 
@@ -145,7 +145,8 @@ class CorporaSettings(Settings):
 def _query(address: str, known: Collection[str]) -> dict[str, str]:
     """Return what follows `?` in an address; a ValueError if it names something else than is known."""
     named = dict(parse_qsl(address.partition("?")[2]))
-    if unknown := sorted(named.keys() - {*known}):
+    unknown = sorted(named.keys() - {*known})
+    if unknown:
         raise ValueError(f"says {unknown[0]}, which is none of {', '.join(known)}")
     return named
 

@@ -1,12 +1,12 @@
-"""What kind of recording a file is, by its first bytes: the demuxer that ffmpeg is told to use, and no other.
+"""Choose ffmpeg's demuxer for a recording by its first bytes.
 
-ffmpeg left to itself also opens playlists, which name other files and addresses. Here it never guesses.
+ffmpeg must not guess: it would also open playlists, which name other files and addresses.
 """
 
 from __future__ import annotations
 
 HEAD = 4096
-"""Bytes that are looked at."""
+"""Number of bytes to read."""
 
 _START = (
     (b"\x1aE\xdf\xa3", "matroska"),
@@ -18,13 +18,17 @@ _START = (
     (b"#!AMR", "amr"),
     (b"caff", "caf"),
     (b"ID3", "mp3"),
-    *((frame, "mp3") for frame in (b"\xff\xfa", b"\xff\xfb", b"\xff\xf2", b"\xff\xf3")),
-    *((frame, "aac") for frame in (b"\xff\xf1", b"\xff\xf9")),
+    (b"\xff\xfa", "mp3"),
+    (b"\xff\xfb", "mp3"),
+    (b"\xff\xf2", "mp3"),
+    (b"\xff\xf3", "mp3"),
+    (b"\xff\xf1", "aac"),
+    (b"\xff\xf9", "aac"),
 )
 _BOXES = (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 """First boxes of MP4 and QuickTime files."""
 STILL = (b"heic", b"heix", b"mif1", b"msf1", b"hevc", b"avif", b"avis")
-"""Brands of HEIC and AVIF pictures, which stand in the same boxes."""
+"""Brands of HEIC and AVIF pictures, which have the same boxes."""
 _RIFF = {b"AVI ": "avi", b"WAVE": "wav"}
 _PACKET = 188
 """Bytes of a packet of an MPEG transport stream; 192 in the files of camcorders and discs."""
@@ -33,13 +37,11 @@ _PACKET = 188
 def demuxer(head: bytes) -> str:
     """Return the name of ffmpeg's demuxer for a recording, or "" for anything else.
 
-    A text may begin with the letters of a signature, as “The free trial” does: a recording has zeros near
-    them as well.
+    A text may start with the letters of a signature, as “The free trial” does: a recording also has zeros
+    near them.
     """
     zeros = b"\0" in head
-    found = next(
-        (name for magic, name in _START if head.startswith(magic) and (zeros or not magic.isalnum())), ""
-    )
+    found = _by_start(head, zeros)
     if found:
         return found
     if zeros and head[4:8] in _BOXES:
@@ -51,6 +53,17 @@ def demuxer(head: bytes) -> str:
     return "mpegts" if _is_transport_stream(head) else ""
 
 
+def _by_start(head: bytes, zeros: bool) -> str:
+    """Return the demuxer of a signature at the start, or ""; without zeros, letters are no signature."""
+    for magic, name in _START:
+        if head.startswith(magic) and (zeros or not magic.isalnum()):
+            return name
+    return ""
+
+
 def _is_transport_stream(head: bytes) -> bool:
-    starts = (head[::_PACKET], head[4::192])
-    return any(len(marks) >= 5 and all(mark == 0x47 for mark in marks[:8]) for marks in starts)
+    """Return whether each packet starts with the sync byte of MPEG transport streams."""
+    for marks in (head[::_PACKET], head[4::192]):
+        if len(marks) >= 5 and not marks[:8].strip(b"\x47"):
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""What a person would call a document, by its first page, its metadata and the name of its file together."""
+"""Find the title of a document from its first page, its metadata and the name of its file."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _JUNK = re.compile(
     r"\A[^\W\d_]{0,4}[\d_.-]*\d[\w.-]*\Z",
     re.I,
 )
-"""Titles that a program gave: its own name, that of a file, or a number under which it was filed."""
+"""Titles that a program wrote: its own name, the name of a file, or a filing number."""
 _SAID = 0.5
-"""Least share of the words of a title in the metadata that the first pages or the file's name say as well."""
+"""Smallest share of the words of a title in the metadata that the first pages or the file name have too."""
 _PAGES = 2
-"""First pages on which a document says what it is called."""
+"""Number of first pages that can confirm a title."""
 _COVER = 60
-"""Lines of the cover of a filing."""
+"""Number of lines of the cover of a filing."""
 _LINE = 400
-"""Characters of a line of the cover that are read."""
+"""Number of characters to read of a line of the cover."""
 _REGISTRANT = re.compile(
     r"\(?\s*(?:exact\s+)?name\s+of\s+(?:the\s+)?(?:registrant|issuer)\s+as\s+specified\s+in\s+(?:its|the)\s",
     re.I,
@@ -32,59 +32,78 @@ _FORM = re.compile(r"\s*(form\s+(?:10-?[KQ]T?|[86]-?K|20-?F|40-?F)(?:/A)?)\s*", 
 _PERIOD = re.compile(
     r"\b(?:(?:period|quarter|year)\s+ended|earliest event reported\)?)\W*(\w.*\b(?:19|20)\d\d)\b", re.I
 )
-"""What the United States ask the cover of a filing to say (17 CFR 249): whose it is, its form, and of when it is."""
+"""The end of the period of a filing. Covers have company, form and period by law (17 CFR 249)."""
 
 
 def is_given(title: str) -> bool:
-    """Tell whether a person gave a title: it is no name of a program or file, and no number of a form."""
+    """Return whether a person wrote a title: it names no program or file and is no number of a form."""
     return bool(title) and not _JUNK.search(title)
 
 
 def title_of(stated: str, blocks: Sequence[Block], name: str) -> str:
     """Return the title of a document with pages, or "".
 
-    `stated` is what its metadata say, `name` that of its file. Headings are ranked by size: the largest of
-    the first page is the title where the metadata have none that the document bears out.
+    `stated` is the title in its metadata, `name` the name of its file. The largest heading of the first page
+    is the title if the metadata have no title that the document confirms.
     """
-    headings = (b for b in blocks if b.kind == "heading" and b.page == 1)
-    largest = min(headings, key=lambda b: b.level, default=None)
-    top = largest.text if largest and (stated or largest.level == 1) else ""
-    said = {
-        w
-        for text in (name.replace("_", " "), *(b.text for b in blocks if b.page <= _PAGES))
-        for w in words(text)
-    }
+    top = _largest_heading(blocks, bool(stated))
     own = words(stated)
-    borne_out = not top or sum(w in said for w in own) >= _SAID * len(own)
-    return top if _JUNK.search(stated) or not own or not borne_out else stated.strip()
+    if _JUNK.search(stated) or not own:
+        return top
+    if not top:
+        return stated.strip()
+    known = set(words(name.replace("_", " ")))
+    for block in blocks:
+        if block.page <= _PAGES:
+            known.update(words(block.text))
+    confirmed = [word for word in own if word in known]
+    return stated.strip() if len(confirmed) >= _SAID * len(own) else top
+
+
+def _largest_heading(blocks: Sequence[Block], any_level: bool) -> str:
+    """Return the largest heading of the first page, of level 1 unless `any_level`, or ""."""
+    headings = [block for block in blocks if block.kind == "heading" and block.page == 1]
+    largest = min(headings, key=lambda block: block.level, default=None)
+    if largest is None or (largest.level > 1 and not any_level):
+        return ""
+    return largest.text
 
 
 def filed_under(blocks: Sequence[Block]) -> str:
-    """Return whose report a filing is, its form and its period, as its cover says them; "" for anything else."""
-    lines = [line for each in _lines(blocks) if (line := " ".join(each[:_LINE].split()))]
+    """Return the company, form and period on the cover of a filing; "" for anything else."""
+    lines: list[str] = []
+    form = ""
+    for line in _lines(blocks):
+        plain = " ".join(line[:_LINE].split())
+        lines.append(plain)
+        is_form = _FORM.fullmatch(plain)
+        if is_form and not form:
+            form = is_form[1]
     cover = "\n".join(lines)
     named, dated = _REGISTRANT.search(cover), _PERIOD.search(cover)
     name = cover[: named.start()].rstrip().rpartition("\n")[2] if named else ""
-    form = next((m[1] for line in lines if (m := _FORM.fullmatch(line))), "")
-    period = dated[1] if dated else ""
-    return ", ".join(filter(None, (f"{name} {form}", period))) if name and form else ""
+    if not name or not form:
+        return ""
+    return f"{name} {form}, {dated[1]}" if dated else f"{name} {form}"
 
 
 def told_apart(documents: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the titles of documents, given with their paths, those of the same title with the names of their files."""
+    """Return the titles of (title, path) pairs; the same title gets the name of its file."""
     counts = Counter(title for title, _ in documents)
-    names = ((title, PurePath(path).name) for title, path in documents)
-    return [
-        f"{title} ({name})" if counts[title] > 1 and name and name != title else title
-        for title, name in names
-    ]
+    found: list[str] = []
+    for title, path in documents:
+        name = PurePath(path).name
+        if counts[title] > 1 and name and name != title:
+            title = f"{title} ({name})"
+        found.append(title)
+    return found
 
 
 def _lines(blocks: Sequence[Block]) -> Iterator[str]:
-    """Yield the lines of a cover as they are set: lines of one size make one heading."""
+    """Yield the printed lines of a cover: a heading may have several."""
     count = 0
     for block in blocks:
-        parts = [block.text[s.start : s.end] for s in block.spans] or block.text.split("\n")
+        parts = [block.text[span.start : span.end] for span in block.spans] or block.text.split("\n")
         for line in parts:
             if count == _COVER:
                 return

@@ -1,4 +1,4 @@
-"""The nouns that every room shares: corpora, locators, items, hits."""
+"""The data types that all packages share: corpora, locators, items, hits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Corpus = Literal["paragraph", "document", "image", "clip", "video"]
 CORPORA: tuple[Corpus, ...] = get_args(Corpus)
 
 Label = Literal["none", "paragraph", "document", "image", "clip", "video"]
-"""What a router may answer: a corpus, or no retrieval."""
+"""What a router returns: a corpus, or no retrieval."""
 
 LABELS: tuple[Label, ...] = get_args(Label)
 
@@ -30,13 +30,13 @@ MEANINGS: dict[Label, str] = {
     "clip": "one moment or a short stretch of a recording.",
     "video": "a recording as a whole, or something that runs through all of it.",
 }
-"""What each label stands for, as a language model is told."""
+"""The meaning of each label, in the words of the router's prompt."""
 
 Recency = Literal["auto", "on", "off"]
-"""When newer documents are preferred: where a question asks for it, always, or never."""
+"""When newer documents are preferred: if a question asks for it, always, or never."""
 
 MAX_HALF_LIFE = 36_500
-"""Days; a century."""
+"""Largest half-life in days: a century."""
 
 
 class Locator(TypedDict, total=False):
@@ -45,9 +45,9 @@ class Locator(TypedDict, total=False):
     kind: Literal["heading", "page", "image", "time", "url", "model"]
     """How to open it."""
     file: str
-    """Path of the source, absolute, as indexed; of an item of a list, the file that the list names for it."""
+    """Absolute path of the source as indexed; for an item of a list, the file that the list names."""
     beside: str
-    """Path of that file, relative to the folder of the list."""
+    """The same path, relative to the folder of the list."""
     heading: list[str]
     """Heading path, outermost first."""
     line: int
@@ -69,36 +69,35 @@ class Locator(TypedDict, total=False):
     chars: list[int]
     """[start, end) inside the item's text, when the locator is narrower than the item."""
     doubtful: bool
-    """Speech that a recogniser was not sure of: it may be quoted, marked as that."""
+    """Whether a recogniser was unsure of this speech: an answer may quote it, marked as unsure."""
 
 
 SURE = 0.7
-"""Mean confidence of a recogniser's words below which what it heard is searched, and quoted only as heard."""
-
+"""Mean confidence of a recogniser's words, below which a quote of them is marked as unsure."""
 
 Box = tuple[float, float, float, float]
-"""Two corners: those of the smaller and of the larger coordinates."""
+"""The two corners of a box: smaller coordinates first."""
 
 
 def digest(*parts: str) -> str:
-    """Return the id that parts give together: 24 hexadecimal digits."""
+    """Return the id of some parts: 24 hexadecimal digits."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def whole_of(paragraph: str) -> str:
-    """Return the id of a document that is one paragraph, by the id of that."""
+    """Return the id of a document that is one paragraph, from the paragraph's id."""
     return digest(paragraph, "document")
 
 
 def union(boxes: Sequence[Box]) -> Box:
-    """Return the box around boxes."""
+    """Return the smallest box around boxes."""
     lows_x, lows_y, highs_x, highs_y = zip(*boxes, strict=True)
     return min(lows_x), min(lows_y), max(highs_x), max(highs_y)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a stretch of an item's text lies in its source.
+    """Where a part of an item's text lies in its source.
 
     Attributes:
         start: first character in the item's text.
@@ -125,7 +124,7 @@ class Item:
         id: stable id, derived from the source's content, parameters and position.
         corpus: corpus it belongs to.
         source: id of its source.
-        title: title of the document it comes from (file name where the document has none).
+        title: title of its document, or the file name if the document has no title.
         text: the whole text; may be long for `document`.
         locator: opens the item.
         heading: heading path, outermost first.
@@ -150,132 +149,180 @@ class Item:
     meta: dict[str, object] = field(default_factory=dict)
 
     def locate(self, start: int, end: int) -> Locator:
-        """Narrow the item's locator to text[start:end], by the spans that overlap it."""
+        """Return the item's locator, narrowed to text[start:end] by the spans that overlap it."""
         found: Locator = {**self.locator, "chars": [start, end]}
-        over = [s for s in self.spans if s.start < end and s.end > start]
+        over = [span for span in self.spans if span.start < end and span.end > start]
         if over:
-            if over[0].line:
-                found["line"] = over[0].line
-            page = over[0].page
-            if page:
-                found["page"] = page
-            pages = self.meta.get("pages")
-            if page and isinstance(pages, list):  # pictures of the pages of one file
-                found["image"] = str(pages[page - 1])
-            boxes = [s.bbox for s in over if s.bbox and s.page == page]
-            if boxes:
-                found["bbox"] = list(union(boxes))
-            times = [s.time for s in over if s.time]
+            found |= self._lines_and_pages(over)
+            times = _times(over)
             if times:
-                found |= self.during(min(a for a, _ in times), max(b for _, b in times))
+                found |= self.during(*_around(times))
         found.pop("doubtful", None)
         if self.sureness(start, end) < SURE:
             found["doubtful"] = True
         return found
 
+    def _lines_and_pages(self, spans: Sequence[Span]) -> Locator:
+        """Return the line, the page, the picture of the page and the box at which spans lie."""
+        found: Locator = {}
+        if spans[0].line:
+            found["line"] = spans[0].line
+        page = spans[0].page
+        if page:
+            found["page"] = page
+        pages = self.meta.get("pages")
+        if page and isinstance(pages, list):  # pictures of the pages of one file
+            found["image"] = str(pages[page - 1])
+        boxes = [span.bbox for span in spans if span.bbox and span.page == page]
+        if boxes:
+            found["bbox"] = list(union(boxes))
+        return found
+
     @property
     def place(self) -> Locator:
-        """Where the item lies; a clip in which somebody speaks begins and ends with what is said."""
-        opens, closes = self.part("transcript")
-        times = [s.time for s in self.spans if s.time and opens <= s.start < closes]
+        """The item's locator; a clip with speech starts and ends with the speech."""
+        times = _times(self._utterances())
         if self.corpus != "clip" or not times:
             return self.locator
-        first, last = min(a for a, _ in times), max(b for _, b in times)
-        return Locator(**{**self.locator, **self.during(first, last)})
+        return Locator(**{**self.locator, **self.during(*_around(times))})
 
     def part(self, name: str) -> tuple[int, int]:
-        """Return [start, end) of a part of a clip's text; an item that names no parts is all speech."""
+        """Return [start, end) of a part of a clip's text; an item without named parts is all speech."""
         parts = self.meta.get("parts")
         if not isinstance(parts, dict):
             return (0, len(self.text)) if name == "transcript" else (0, 0)
         low, high = parts.get(name, (0, 0))
         return int(low), int(high)
 
-    def sureness(self, start: int, end: int) -> float:
-        """Return how sure a recogniser was of text[start:end], by its least sure utterance; 1 for other text."""
-        told = self.meta.get("sure")
-        if self.locator.get("kind") != "time" or not (isinstance(told, list) or "confidence" in self.meta):
-            return 1.0
+    def _utterances(self) -> list[Span]:
+        """Return the spans that start in the transcript."""
         low, high = self.part("transcript")
-        said = [s for s in self.spans if low <= s.start < high]
-        whole = self.meta.get("confidence", 1.0)
-        each = told if isinstance(told, list) and len(told) == len(said) else [whole] * len(said)
-        over = (float(str(c)) for s, c in zip(said, each, strict=True) if s.start < end and s.end > start)
-        return min(over, default=1.0)
+        return [span for span in self.spans if low <= span.start < high]
+
+    def sureness(self, start: int, end: int) -> float:
+        """Return a recogniser's lowest confidence in text[start:end], by utterance; 1 for other text."""
+        each = self.meta.get("sure")
+        if self.locator.get("kind") != "time" or not (isinstance(each, list) or "confidence" in self.meta):
+            return 1.0
+        utterances = self._utterances()
+        if not isinstance(each, list) or len(each) != len(utterances):
+            each = [self.meta.get("confidence", 1.0)] * len(utterances)
+        least = 1.0
+        for span, confidence in zip(utterances, each, strict=True):
+            if span.start < end and span.end > start:
+                least = min(least, float(str(confidence)))
+        return least
 
     def between(self, start: float | None, end: float | None) -> Item | None:
-        """Return what of this overlaps these seconds, or None; a whole recording only where all of it lies in them.
+        """Return the part of this item between two times in seconds, or None if nothing overlaps them.
 
-        Of a clip at the border its utterances, lines and frames in the range are left. What is cut away is
-        blank, so that every character stays where it is. What has no time is returned as it is.
+        A clip at the border keeps its utterances, lines and frames in the range. Blanks replace the text that
+        is cut away, so every other character keeps its position. A recording is returned only if all of it
+        lies in the range. An item without times is returned unchanged.
         """
-        if self.locator.get("kind") != "time" or (start is None and end is None):
-            return self
-        low, high = start or 0.0, math.inf if end is None else end
+        low, high = -math.inf if start is None else start, math.inf if end is None else end
         first, last = self.locator.get("start", 0.0), self.locator.get("end", 0.0)
-        if low <= first and last <= high:
+        if self.locator.get("kind") != "time" or (low <= first and last <= high):
             return self
-        spans = [s for s in self.spans if s.time is None or (s.time[1] > low and s.time[0] < high)]
-        frames = [(t, name) for t, name in self.frames if low <= t < high]
-        if (
-            self.corpus == "video"
-            or last <= low
-            or first >= high
-            or (self.spans and not spans and not frames)
-        ):
+        if self.corpus == "video" or last <= low or first >= high:
             return None
-        text = re.sub(r"[^\n]", " ", self.text) if self.spans else self.text
-        for s in spans:
-            text = text[: s.start] + self.text[s.start : s.end] + text[s.end :]
-        meta, told, pictures = {**self.meta}, self.meta.get("sure"), self.meta.get("pictures")
-        opens, closes = self.part("transcript")
-        said = [s for s in self.spans if opens <= s.start < closes]
-        if isinstance(told, list) and len(told) == len(said):
-            meta["sure"] = [sure for sure, s in zip(told, said, strict=True) if s in spans]
-        if self.frames:
-            meta["frames"] = [[t, name] for t, name in frames]
-        if self.frames and isinstance(pictures, list):
-            meta["pictures"] = [name for name in pictures if name in {name for _, name in frames}]
-        times = [s.time for s in spans if s.time] or [(max(first, low), min(last, high))]
+        spans = _spans_between(self.spans, low, high)
+        frames = [(t, name) for t, name in self.frames if low <= t < high]
+        if self.spans and not spans and not frames:
+            return None
+        times = _times(spans) or [(max(first, low), min(last, high))]
+        return self._reduced(spans, frames, _around(times))
+
+    def _reduced(
+        self, spans: Sequence[Span], frames: Sequence[tuple[float, str]], time: tuple[float, float]
+    ) -> Item:
+        """Return the item with some of its spans and frames, located at a time range in seconds."""
+        text = self._blanked(spans) if self.spans else self.text
+        meta = self._meta_of(spans, frames)
         cut = replace(self, text=text if text.strip() else "", spans=tuple(spans), meta=meta)
-        place = cut.during(min(a for a, _ in times), max(b for _, b in times))
+        place = cut.during(*time)
         if self.frames and not frames:
             place.pop("image", None)
         if cut.sureness(0, len(text)) < SURE:
             place["doubtful"] = True
         return replace(cut, locator=place)
 
+    def _blanked(self, spans: Sequence[Span]) -> str:
+        """Return the text with blanks for all characters outside spans; line ends stay."""
+        text = re.sub(r"[^\n]", " ", self.text)
+        for span in spans:
+            text = text[: span.start] + self.text[span.start : span.end] + text[span.end :]
+        return text
+
+    def _meta_of(self, spans: Sequence[Span], frames: Sequence[tuple[float, str]]) -> dict[str, object]:
+        """Return `meta` reduced to some spans and frames of the item."""
+        meta = dict(self.meta)
+        each, utterances = meta.get("sure"), self._utterances()
+        if isinstance(each, list) and len(each) == len(utterances):
+            pairs = zip(each, utterances, strict=True)
+            meta["sure"] = [confidence for confidence, span in pairs if span in spans]
+        pictures = meta.get("pictures")
+        if self.frames:
+            meta["frames"] = list(map(list, frames))
+        if self.frames and isinstance(pictures, list):
+            names = {name for _, name in frames}
+            meta["pictures"] = [name for name in pictures if name in names]
+        return meta
+
     @property
     def frames(self) -> list[tuple[float, str]]:
         """The stored frames of a clip as (seconds, media id), in order."""
         stored = self.meta.get("frames")
-        rows = (
-            [r for r in stored if isinstance(r, list | tuple) and len(r) == 2]
-            if isinstance(stored, list)
-            else []
-        )
-        # Older catalogs have rows of item lists that note anything.
-        return [(float(t), str(name)) for t, name in rows if isinstance(t, int | float)]
+        found: list[tuple[float, str]] = []
+        # Item lists may put any value here, and older catalogs hold such values: skip malformed rows.
+        for row in stored if isinstance(stored, list) else []:
+            if isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[0], int | float):
+                found.append((float(row[0]), str(row[1])))
+        return found
 
     @property
     def chapters(self) -> list[tuple[float, float, str]]:
-        """The chapters of a recording, or of a clip of several, as (start, end, title), in seconds and in order."""
-        held = self.meta.get("chapters")
-        rows = [r for r in held if isinstance(r, list) and len(r) == 3] if isinstance(held, list) else []
-        # The row of an item list may note anything.
-        return [
-            (a, b, t)
-            for a, b, t in rows
-            if isinstance(t, str) and all(isinstance(x, int | float) for x in (a, b))
-        ]
+        """The chapters of a recording or of a clip of it as (start, end, title), in seconds and in order."""
+        stored = self.meta.get("chapters")
+        found: list[tuple[float, float, str]] = []
+        # Item lists may put any value here: skip malformed rows.
+        for row in stored if isinstance(stored, list) else []:
+            if not isinstance(row, list) or len(row) != 3:
+                continue
+            start, end, title = row
+            if isinstance(title, str) and isinstance(start, int | float) and isinstance(end, int | float):
+                found.append((start, end, title))
+        return found
 
     def during(self, start: float, end: float) -> Locator:
-        """Narrow the item's locator to what is seen in these seconds, with the stored frame nearest to their middle."""
+        """Return the item's locator, narrowed to seconds, with the frame nearest to their middle."""
         found: Locator = {**self.locator, "start": start, "end": end}
         found.pop("doubtful", None)
-        if frames := self.frames:
-            found["image"] = min(frames, key=lambda row: abs(row[0] - (start + end) / 2))[1]
+        frames = self.frames
+        if frames:
+            middle = (start + end) / 2
+            _, found["image"] = min(frames, key=lambda row: abs(row[0] - middle))
         return found
+
+
+def _times(spans: Sequence[Span]) -> list[tuple[float, float]]:
+    """Return the time ranges of the spans that have one."""
+    return [span.time for span in spans if span.time]
+
+
+def _around(times: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the earliest start and the latest end."""
+    starts, ends = zip(*times, strict=True)
+    return min(starts), max(ends)
+
+
+def _spans_between(spans: Sequence[Span], low: float, high: float) -> list[Span]:
+    """Return the spans that overlap a time range in seconds, and those without a time."""
+    found: list[Span] = []
+    for span in spans:
+        if span.time is None or (span.time[1] > low and span.time[0] < high):
+            found.append(span)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,8 +340,8 @@ class Hit:
 class Lists:
     """The ranked lists of one query in one corpus, each best first. Any may be empty.
 
-    `visual` is by the image-text encoder: empty where none is set, or the corpus holds no pictures it has
-    seen; `note` says in words why it is empty although one is set.
+    `visual` comes from the image-text encoder. It is empty if no encoder is set or if the corpus has no
+    pictures that it has embedded; `note` says why it is empty although an encoder is set.
     """
 
     dense: tuple[Hit, ...] = ()

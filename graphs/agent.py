@@ -33,8 +33,8 @@ DECISIONS = {"ask on": "route", "recall": "recall", "write": "generate", "answer
 
 
 def judged(state: State) -> list[str]:
-    """Continue as the verdict says (CRAG); what was found is read beside the web, however little it seems to hold."""
-    steps = [str(step) for step in after_grade(state)]
+    """Return the next steps of a verdict (CRAG); the found items are read in addition to the web."""
+    steps: list[str] = list(after_grade(state))
     return ["unsure", "web"] if steps == ["web"] else steps
 
 

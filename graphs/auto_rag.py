@@ -1,4 +1,4 @@
-"""Auto-RAG alone: reason about what is needed, ask for it, and go on until enough is known or the budget is spent."""
+"""Auto-RAG alone: reason, search and repeat until the answer is known or the budget is spent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every graph starts from."""
+"""The base of all graphs: a compiled graph, its builder, and its paths."""
 
 from __future__ import annotations
 
@@ -26,29 +26,35 @@ _END = object()
 
 
 class Graph(CompiledStateGraph[State, Context, Input, State]):
-    """A compiled graph that takes a question as well as messages, and runs also where nobody awaits it."""
+    """A compiled graph that takes a question or messages, and that also runs without an event loop."""
 
     def get_graph(self, *args: Any, **options: Any) -> Drawing:
-        """Return the drawing of LangGraph; an edge that several words lead along bears all of them."""
+        """Return LangGraph's drawing; if several words lead along an edge, its label has all of them."""
         drawn = super().get_graph(*args, **options)
+        words = self._edge_words()
+        for n, edge in enumerate(drawn.edges):
+            labels = words.get((edge.source, edge.target))
+            if labels:
+                drawn.edges[n] = edge._replace(data=", ".join(labels))
+        return drawn
+
+    def _edge_words(self) -> dict[tuple[str, str], list[str]]:
+        """Return the words that lead along each conditional edge, by (source, target)."""
         words: dict[tuple[str, str], list[str]] = {}
         for source, branches in self.builder.branches.items():
             for branch in branches.values():
                 for word, target in (branch.ends or {}).items():
                     if word != target:
                         words.setdefault((source, str(target)), []).append(str(word))
-        for n, edge in enumerate(drawn.edges):
-            if labels := words.get((edge.source, edge.target)):
-                drawn.edges[n] = edge._replace(data=", ".join(labels))
-        return drawn
+        return words
 
     async def astream(self, input: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
-        """Stream as LangGraph does; a question becomes the message that asks it."""
-        async for part in super().astream(_asked(input), *args, **options):
+        """Stream as LangGraph does; a question becomes a message."""
+        async for part in super().astream(_as_messages(input), *args, **options):
             yield part
 
     def stream(self, input: Any, *args: Any, **options: Any) -> Iterator[Any]:
-        """Stream for callers without a loop, and `invoke` with it: the nodes are asynchronous and run in a thread."""
+        """Stream without an event loop, as `invoke` does: the asynchronous nodes run in a thread."""
         parts, runner, context = self.astream(input, *args, **options), asyncio.Runner(), copy_context()
 
         async def following() -> Any:
@@ -56,7 +62,10 @@ class Graph(CompiledStateGraph[State, Context, Input, State]):
 
         with ThreadPoolExecutor(1, thread_name_prefix="ragweave") as thread:
             try:
-                while (part := thread.submit(runner.run, following(), context=context).result()) is not _END:
+                while True:
+                    part = thread.submit(runner.run, following(), context=context).result()
+                    if part is _END:
+                        return
                     yield part
             finally:
                 thread.submit(runner.close).result()
@@ -66,12 +75,12 @@ class Builder(StateGraph[State, Context, Input, State]):
     """A graph to which nodes and edges are added."""
 
     def compile(self, *args: Any, **options: Any) -> Graph:
-        """Compile as LangGraph does; its typed event streaming carries the run's own events, too."""
+        """Compile as LangGraph does; its typed event streaming also has the run's own events."""
         carried = (CustomTransformer, *(options.pop("transformers", None) or ()))
         return Graph(**vars(super().compile(*args, transformers=carried, **options)))
 
     def add_conditional_edges(self, source: str, path: Any, path_map: Any = None) -> Self:
-        """Add edges as LangGraph does; a path reads the state alone."""
+        """Add edges as LangGraph does; a path reads only the state."""
         return super().add_conditional_edges(source, Path(path), path_map)
 
     def path(self, *nodes: str) -> None:
@@ -81,60 +90,57 @@ class Builder(StateGraph[State, Context, Input, State]):
 
 
 class Path(Runnable[Any, Any]):
-    """The function of conditional edges, called as it is: LangGraph asks a bare function in a thread."""
+    """The function of conditional edges, called directly: LangGraph calls a bare function in a thread."""
 
     def __init__(self, choose: Callable[[Any], Any]) -> None:
         self._choose, self.name = choose, choose.__name__
 
     def invoke(self, input: Any, config: Any = None, **options: Any) -> Any:
-        """Return the nodes that a state leads to."""
+        """Return the next nodes of a state."""
         return self._choose(input)
 
     async def ainvoke(self, input: Any, config: Any = None, **options: Any) -> Any:
-        """Return the same; nothing is awaited."""
+        """Return the next nodes of a state, without awaiting anything."""
         return self._choose(input)
 
 
 def new_graph(*verbs: Any, **nodes: Any) -> Builder:
-    """Return a graph over the shared state with these nodes and the one retry policy; a verb has its own name."""
+    """Return a graph over the shared state with nodes and the retry policy; a verb is named by itself."""
     builder = Builder(State, context_schema=Context, input_schema=Input)
-    for name, node in [*((verb.__name__, verb) for verb in verbs), *nodes.items()]:
+    for verb in verbs:
+        builder.add_node(verb.__name__, verb, retry_policy=RETRY)
+    for name, node in nodes.items():
         builder.add_node(name, node, retry_policy=RETRY)
     return builder
 
 
-def _asked(given: Any) -> Any:
-    """Return what is sent to a graph as its input; an InputError says what cannot be."""
+def _as_messages(given: Any) -> Any:
+    """Return the input of a graph with its question as a message; InputError if that is impossible."""
     if isinstance(given, str):
         given = {"question": given}
     if not isinstance(given, dict):
         return given
-    said, question = given.get("messages"), given.get("question")
-    if not said:
+    messages, question = given.get("messages"), given.get("question")
+    if not messages:
         if question is None:
             return given
         if not isinstance(question, str):
-            raise InputError(
-                f"the question is no text but {type(question).__name__}", "write what you want to know"
-            )
-        said = [HumanMessage(question)]
-    _check(said)
-    if (
-        isinstance(said, list)
-        and isinstance(said[-1], AIMessage)
-        and isinstance(question, str)
-        and question.strip()
-    ):
-        said = [*said, HumanMessage(question)]  # the state of an outer graph, with what was said before
-    # Blank until `condense` writes it: words that stand there before were edited in.
-    return {**given, "messages": said, "question": ""}
+            message = f"the question is no text but {type(question).__name__}"
+            raise InputError(message, "write what you want to know")
+        messages = [HumanMessage(question)]
+    _check(messages)
+    has_question = isinstance(question, str) and bool(question.strip())
+    if has_question and isinstance(messages, list) and isinstance(messages[-1], AIMessage):
+        messages = [*messages, HumanMessage(question)]  # the state of an outer graph with earlier messages
+    # Blank until `condense` writes it: a person edited a question that is there before.
+    return {**given, "messages": messages, "question": ""}
 
 
-def _check(said: Any) -> None:
-    """Refuse what LangGraph could not read as messages, which may be one alone."""
+def _check(messages: Any) -> None:
+    """Raise InputError if LangGraph cannot read messages, or a single one."""
     try:
-        if not isinstance(said, Overwrite):
-            convert_to_messages(said if isinstance(said, list) else [said])
+        if not isinstance(messages, Overwrite):
+            convert_to_messages(messages if isinstance(messages, list) else [messages])
     except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
         remedy = "give messages of LangChain, or dicts with `role` (user or assistant) and `content`"
         raise InputError("one of the messages cannot be read", remedy) from error

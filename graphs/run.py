@@ -1,4 +1,4 @@
-"""Running a graph: by name, with a thread where there is a saver, as a stream of typed events."""
+"""Run a graph by name and stream its typed events; with a saver, in a thread."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ GRAPHS: dict[str, str] = {
     name: f"ragweave.graphs.{name}"
     for name in ("agent", "universal_rag", "rag_fusion", "crag", "auto_rag", "video_rag")
 }
-"""Graphs by name, and the module that builds each."""
+"""The module of each graph by its name."""
 
 
 def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """Return a compiled graph of `GRAPHS`, ready to invoke, stream, or add as a node of another graph.
 
-    With a checkpointer, a LangGraph saver, awaited or not, threads persist and web consent can be asked.
+    A checkpointer is a LangGraph saver, awaited or not. With one, threads persist, and a run can ask for
+    consent to a web search.
 
     Raises:
-        InputError: if there is no graph of that name.
+        InputError: no graph has that name.
     """
     if graph not in GRAPHS:
         raise InputError(f"there is no graph named “{graph}”", f"use one of: {', '.join(GRAPHS)}")
@@ -41,7 +42,7 @@ def build_agent(graph: str = "agent", *, checkpointer: Any = None) -> CompiledSt
         return compiled
     from ragweave.graphs.saver import reading
 
-    # A copy shares the nodes: compiling costs more than many a question.
+    # A copy shares the nodes: compiling can cost more than a question.
     return compiled.copy(update={"checkpointer": reading(checkpointer)})
 
 
@@ -59,12 +60,11 @@ async def astream(
 ) -> AsyncGenerator[dict[str, Any], None]:
     """Yield the run's typed events, then one `{"type": "state", "state": State}`.
 
-    An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}`, and the run ends there;
-    call again with the same thread and `resume=True` or `resume=False`. The question may be a conversation
-    that ends with it, or None to go on where the thread stands; the library that is named comes before that
-    of the context; `graph` is a name of `GRAPHS`, or a graph that has been compiled with its saver;
-    `durability` says when the saver writes, at each step or with `exit` once at the end, and `metadata` are
-    texts that it keeps with every checkpoint.
+    An interrupt (consent to a web search) is yielded as `{"type": "consent", ...}` and ends the run; call
+    again with the same thread and `resume=True` or `resume=False`. The question may be a conversation that
+    ends with one, or None to continue the thread. A named library overrides that of the context. `graph` is a
+    name of `GRAPHS`, or a graph that is compiled with its saver. `durability` says when the saver writes: at
+    each step, or with `exit` once at the end. It stores `metadata` with every checkpoint.
     """
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
@@ -74,13 +74,14 @@ async def astream(
         raise InputError("without a checkpointer no run is resumed", "give the one that it began with")
     context = in_library(context, library)
     if resume is not None:
-        context = type(context).model_validate(
-            context.set_knobs()
-        )  # the time of whoever was asked is not the run's
+        # The time in which a person replied does not count for the run.
+        context = type(context).model_validate(context.set_knobs())
     messages = [HumanMessage(question)] if isinstance(question, str) else question
-    sent: Any = Command(resume=resume) if resume is not None else {"messages": messages} if messages else None
+    sent: Any = {"messages": messages} if messages else None
+    if resume is not None:
+        sent = Command(resume=resume)
     config = {"configurable": {"thread_id": thread or uuid.uuid4().hex}, "metadata": metadata or {}}
-    # Closed at once, so that a run ends with its last reader.
+    # Close at once, so that a run ends with its last reader.
     async with aclosing(follow(compiled, sent, config, context, durability=durability)) as events:
         async for event in events:
             yield event
@@ -93,17 +94,17 @@ async def follow(
     context: Context | None = None,
     **options: Any,
 ) -> AsyncGenerator[dict[str, Any], None]:
-    """Yield the typed events of a compiled graph as `astream` does; what is sent may be None, to go on from `config`.
+    """Yield the typed events of a compiled graph as `astream` does.
 
-    `options` are those of LangGraph's own `astream`.
+    If `sent` is None, the run continues from `config`. `options` are those of LangGraph's own `astream`.
     """
     from langgraph.errors import EmptyInputError
 
     from ragweave.components.context import ROUNDS
 
     context = in_library(context, None)
-    # A superstep is one node wide. What any context allows, for the turn may have begun with another, ends it
-    # before.
+    # A superstep is one node wide. The rounds that any context allows end a turn before this limit: the turn
+    # may have started with another context.
     placed: Any = {**config, "recursion_limit": 20 + 10 * (ROUNDS + ROUNDS)}
     modes: Any = {"stream_mode": ["custom", "values"], "version": "v2", "subgraphs": True, **options}
     stream: Any = compiled.astream(sent, placed, context=context, **modes)
@@ -115,20 +116,19 @@ async def follow(
                     yield part["data"]
                 elif part["type"] == "values" and not part["ns"]:
                     state = part["data"]
-                    for asked in part.get("interrupts") or ():
-                        yield dict(asked.value)
+                    for interrupt in part.get("interrupts") or ():
+                        yield dict(interrupt.value)
     except EmptyInputError:
         raise InputError("nothing is asked, and no kept thread to go on with", "send a question") from None
     yield {"type": "state", "state": state}
 
 
 async def _apart(parts: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
-    """Yield what a task of its own reads.
+    """Yield the parts of a stream that a separate task reads.
 
-    It is cancelled once, and closes what it reads, when its reader leaves.
-
-    A server cancels what it does for a reader who has left at each of its awaits. LangGraph would be kept
-    from ending its nodes, and a model be waited for in vain.
+    If its reader leaves, the task is cancelled once and closes the stream. A server cancels the work for a
+    reader who has left at each of its awaits: LangGraph could then not end its nodes, and a model would run
+    in vain.
     """
     queue: asyncio.Queue[tuple[Any, Exception | None] | None] = asyncio.Queue(1)
 
@@ -146,24 +146,28 @@ async def _apart(parts: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
     _reading.add(reading)
     reading.add_done_callback(_reading.discard)
     try:
-        while (found := await queue.get()) is not None:
-            if found[1] is not None:
-                raise found[1]
-            yield found[0]
+        while True:
+            found = await queue.get()
+            if found is None:
+                return
+            part, error = found
+            if error is not None:
+                raise error
+            yield part
     finally:
         reading.cancel()
         await asyncio.wait({reading})
 
 
 _reading: set[asyncio.Task[None]] = set()
-"""Kept until they end: the loop itself forgets a task that nobody waits for."""
+"""Tasks until they end: the event loop has only weak references to tasks."""
 
 
 def in_library(context: Context | dict[str, Any] | None, library: str | None) -> Context:
-    """Return a run's knobs, the defaults where there are none, over the library that was named beside them.
+    """Return a run's knobs, or the defaults, with the named library if there is one.
 
     Raises:
-        InputError: if they cannot be used.
+        InputError: the context or the library is not usable.
     """
     from ragweave.components.context import Context
 

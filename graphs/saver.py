@@ -1,4 +1,4 @@
-"""The saver that a graph is given, as the graphs need it."""
+"""Adapt the saver of a caller to the graphs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from ragweave.nodes.state import SAVED
 
 
 def reading(saver: Any) -> Any:
-    """Return a saver that reads back the types of the state and no others, as LangGraph asks every program to say.
+    """Return a saver that restores only the types of the state, as LangGraph requires.
 
-    One that cannot be awaited, such as `SqliteSaver` or `PostgresSaver`, is asked in threads, because the
-    graphs await theirs also where they are invoked without. It has a lock of its own: LangGraph asks it from
-    threads as well.
+    A saver without asynchronous methods, such as `SqliteSaver` or `PostgresSaver`, runs in threads, because
+    the graphs always await their saver. It has its own lock: LangGraph also calls it from threads.
     """
     if not isinstance(saver, BaseCheckpointSaver):
         return saver
@@ -26,7 +25,8 @@ def reading(saver: Any) -> Any:
         mine = copy(saver)
         mine.serde = JsonPlusSerializer(allowed_msgpack_modules=SAVED)
     else:
-        mine = copy(saver.with_allowlist([(kind.__module__, kind.__name__) for kind in SAVED]))
+        allowed = [(kind.__module__, kind.__name__) for kind in SAVED]
+        mine = copy(saver.with_allowlist(allowed))
     kind = type(saver)
     if kind.aput_writes is BaseCheckpointSaver.aput_writes:
         mine.__class__ = type(kind.__name__, (_InThreads, kind), {})
@@ -34,7 +34,7 @@ def reading(saver: Any) -> Any:
 
 
 class _InThreads(BaseCheckpointSaver[Any]):
-    """What a graph awaits of a saver, by its methods that are not awaited."""
+    """The asynchronous methods of a saver, by its synchronous ones."""
 
     async def aget_tuple(self, *given: Any, **options: Any) -> Any:
         return await asyncio.to_thread(self.get_tuple, *given, **options)

@@ -1,4 +1,4 @@
-"""VideoRAG alone: rewrite the query, ask every retriever, merge, judge and look, then answer with references."""
+"""VideoRAG alone: rewrite the query, search, merge, judge and look, then answer with references."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ragweave.nodes.state import VideoResult, VideoState, VideoTask
 
 
 def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]:
-    """Return the search in the recordings, uncompiled; the agent has it as its node `retrieve_video`."""
+    """Return the search in recordings, uncompiled; it is the agent's node `retrieve_video`."""
     builder = StateGraph(
         VideoState, context_schema=Context, input_schema=VideoTask, output_schema=VideoResult
     )
@@ -36,7 +36,7 @@ def build_retrieval() -> StateGraph[VideoState, Context, VideoTask, VideoResult]
 
 
 def build() -> Builder:
-    """Return the whole, uncompiled."""
+    """Return the graph, uncompiled."""
     search_videos = build_retrieval().compile(name="retrieve_video")
     builder = new_graph(condense, fuse, generate, check, retrieve_video=search_videos)
     builder.path(START, "condense", "retrieve_video", "fuse", "generate", "check", END)

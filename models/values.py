@@ -6,6 +6,7 @@ the same if they have a reading in common.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,12 +73,22 @@ class Value:
         return self.kind == other.kind and not self.readings.isdisjoint(other.readings)
 
     def amounts(self) -> list[float]:
-        """Return the readings that are numbers and no clock times."""
+        """Return the readings that are numbers: no clock times, fractions, addresses (127.0.0.1), infinities."""
         found: list[float] = []
         for reading in self.readings:
-            if not reading.startswith("t") and ":" not in reading and "/" not in reading:
-                found.append(float(reading))
+            number = _float_or_none(reading)
+            if number is not None:
+                found.append(number)
         return found
+
+
+def _float_or_none(reading: str) -> float | None:
+    """Return a reading as a finite number, or None."""
+    try:
+        number = float(reading)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 @lru_cache(maxsize=4_000)

@@ -1,4 +1,4 @@
-"""Condense the turn: the last message becomes a standalone question, and per-turn keys are reset."""
+"""Start a turn: make the last message a standalone question, and reset the keys of the turn."""
 
 from __future__ import annotations
 
@@ -17,43 +17,37 @@ from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Turn, Update, new_turn
 
 QUESTION_LIMIT = 8_000
-"""Characters a question may have."""
+"""Largest number of characters of a question."""
 
 
 async def condense(state: State, runtime: NodeRuntime) -> Update:
-    """Return the standalone question and a clean slate for this turn.
+    """Return the standalone question and the initial state of this turn.
 
     Raises:
-        InputError: if the last turn holds no text, or more than QUESTION_LIMIT characters.
+        InputError: the last turn has no text, or more than QUESTION_LIMIT characters.
     """
     turn = uuid.uuid4().hex
     run = NodeRun("condense", state, runtime, turn)
     messages, edited = _with_edit(state)
-    last = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=None)
-    if last is None:
-        raise InputError("there is no question", "send a human message that asks something").named(
-            "question_missing"
-        )
-    asked, history = messages[last].text.strip(), messages[:last]
-    check_question(asked)
-    humans = [said(m) for m in history if isinstance(m, HumanMessage)]
-    made = Outcome(asked, "local")
-    if humans:
-        talk = Talk([(m.type, said(m)) for m in history], humans[-1])
-        made = await stand_alone(run, asked, talk)
-    if pictures := attached(messages[last]):
+    last = _last_question(messages)
+    message = messages[last]
+    text = message.text.strip()
+    check_question(text)
+    made = await _standalone(run, text, messages[:last])
+    pictures = attached(message)
+    if pictures:
         made = await read_pictures(run, made.value, pictures)
     question = made.value
-    reworded: Update = {"messages": [messages[last]]} if edited else {}
-    if any(map(_no_text, messages[last].content)):
+    reworded: Update = {"messages": [message]} if edited else {}
+    if any(map(_no_text, message.content)):
         # Pixels do not stay in the state.
-        reworded = {"messages": [HumanMessage(messages[last].text, id=messages[last].id)]}
+        reworded = {"messages": [HumanMessage(message.text, id=message.id)]}
         run.note(
             "What was sent beside the text was not looked at; `ragweave serve` takes pictures with a"
             " question."
         )
-    told = question if question == asked else f"“{asked}” read as “{question}”"
-    update = run.done(told, made, data={"question": question})
+    summary = question if question == text else f"“{text}” read as “{question}”"
+    update = run.done(summary, made, data={"question": question})
     return {
         **new_turn(),
         **reworded,
@@ -65,32 +59,53 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     }
 
 
+def _last_question(messages: list[AnyMessage]) -> int:
+    """Return the index of the last message of the user; InputError if there is none."""
+    for n in reversed(range(len(messages))):
+        if isinstance(messages[n], HumanMessage):
+            return n
+    error = InputError("there is no question", "send a human message that asks something")
+    raise error.named("question_missing")
+
+
+async def _standalone(run: NodeRun, text: str, history: list[AnyMessage]) -> Outcome[str]:
+    """Return a question that is complete without the conversation before it."""
+    questions = [said(message) for message in history if isinstance(message, HumanMessage)]
+    if not questions:
+        return Outcome(text, "local")
+    lines: list[tuple[str, str]] = [(message.type, said(message)) for message in history]
+    return await stand_alone(run, text, Talk(lines, questions[-1]))
+
+
 def _with_edit(state: State) -> tuple[list[AnyMessage], bool]:
-    """Return the messages, and whether the question of a state that was edited has taken the place of the last."""
+    """Return the messages, with an edited question of the state as the last, and whether it was edited."""
     messages, edited = state.get("messages", []), state.get("question")
     before: Any = state.get("turn")
-    # A thread of an older Ragweave has the id of its last turn there, and the question that it answered.
-    left = before["posed"] if isinstance(before, dict) else edited if before else ""
-    if not edited or edited == left:
+    posed = before["posed"] if isinstance(before, dict) else ""
+    if before and not isinstance(before, dict):
+        # A thread of an older Ragweave has the id of its last turn, and the question that was answered.
+        posed = edited
+    if not edited or edited == posed:
         return messages, False
     if not messages or not isinstance(messages[-1], HumanMessage):
         return [*messages, HumanMessage(edited)], True
-    pictures = [p for p in messages[-1].content if _no_text(p)]
+    pictures = list(filter(_no_text, messages[-1].content))
     content: Any = [{"type": "text", "text": edited}, *pictures] if pictures else edited
     return [*messages[:-1], messages[-1].model_copy(update={"content": content})], True
 
 
 def _no_text(part: Any) -> bool:
-    """Tell whether a part of a message's content is no text; the parts of a content that is one are its letters."""
+    """Return whether a part of a message's content is no text; the parts of a string are its characters."""
     return isinstance(part, dict) and part.get("type") != "text"
 
 
 def check_question(text: str) -> None:
-    """Refuse what no graph could answer; InputError if it is empty, or too long."""
-    if not any(c.isalnum() for c in text):
+    """Raise InputError if a question is empty or too long."""
+    if not any(map(str.isalnum, text)):
         raise InputError("the question is empty", "write what you want to know").named("question_empty")
-    if len(text) > QUESTION_LIMIT:
-        remedy = "shorten it, or index the long text as a file and ask about it"
-        raise InputError(
-            f"the question has {len(text):,} characters, and {QUESTION_LIMIT:,} are allowed", remedy
-        ).named("question_too_long", text=f"{len(text):,}", question_limit=f"{QUESTION_LIMIT:,}")
+    if len(text) <= QUESTION_LIMIT:
+        return
+    length, limit = f"{len(text):,}", f"{QUESTION_LIMIT:,}"
+    message = f"the question has {length} characters, and {limit} are allowed"
+    error = InputError(message, "shorten it, or index the long text as a file and ask about it")
+    raise error.named("question_too_long", text=length, question_limit=limit)

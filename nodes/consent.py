@@ -1,4 +1,4 @@
-"""Ask the reader whether the web may be searched, with the very query that would be sent."""
+"""Ask the reader for consent to a web search, and show the exact query."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from ragweave.nodes.run import NodeRun
 from ragweave.nodes.state import Consent
 
 _QUOTED = 40
-"""Characters of a reply that are repeated."""
+"""Number of characters of a reply to quote in a note."""
 _YES = frozenset(
-    """yes y yeah yep true ok okay sure 1 on allow allowed accept accepted approve approved agree agreed grant granted
-    confirm confirmed continue proceed go consent ja jo jawohl genehmigt erlaubt einverstanden oui d'accord accepter
-    si sí claro vale sì certo sim tak ano áno igen da да так evet tamam naam نعم כן بله हाँ हां 是 是的 好 好的 同意 可以
-    批准 允许 はい 承認 許可 네 예 승인 có vâng ya setuju kyllä joo ναι""".split()
+    """yes y yeah yep true ok okay sure 1 on allow allowed accept accepted approve approved agree
+    agreed grant granted confirm confirmed continue proceed go consent ja jo jawohl genehmigt
+    erlaubt einverstanden oui d'accord accepter si sí claro vale sì certo sim tak ano áno igen
+    da да так evet tamam naam نعم כן بله हाँ हां 是 是的 好 好的 同意 可以 批准 允许 はい 承認 許可 네 예 승인 có vâng
+    ya setuju kyllä joo ναι""".split()
 )
 _NO = frozenset(
-    """no n nope false 0 off never deny denied decline declined reject rejected refuse refused ignore cancel stop
-    respond nein nee non não nie ne nem nu нет ні hayır لا לא نه नहीं 不 不是 不行 否 拒绝 いいえ 拒否
-    아니 아니요 không tidak ei όχι nej nei""".split()
+    """no n nope false 0 off never deny denied decline declined reject rejected refuse refused ignore
+    cancel stop respond nein nee non não nie ne nem nu нет ні hayır لا לא نه नहीं 不 不是 不行 否 拒绝
+    いいえ 拒否 아니 아니요 không tidak ei όχι nej nei""".split()
 )
 _MEMBERS = (
     "granted",
@@ -42,42 +43,59 @@ _MEMBERS = (
     "value",
     "reply",
 )
-"""What clients call the member of a reply that says it; those of LangChain's own forms among them."""
+"""Members of a reply that can have the yes or no, in the forms of clients and of LangChain."""
 
 
 def agreed(reply: Any) -> bool | None:
-    """Return whether a reply says yes, in one of the usual words or forms; None where it says neither yes nor no."""
+    """Return whether a reply is yes in a common word or form; None if it is neither yes nor no."""
     if isinstance(reply, bool) or reply is None:
         return bool(reply)
     if isinstance(reply, dict) and isinstance(reply.get("decisions"), list):
         reply = reply["decisions"]
     if isinstance(reply, list):
-        said = [agreed(one) for one in reply]
-        return None if not said or None in said else all(said)
+        replies = list(map(agreed, reply))
+        return None if not replies or None in replies else all(replies)
     if isinstance(reply, dict):
-        named = [agreed(reply[name]) for name in _MEMBERS if reply.get(name) is not None]
-        return next((one for one in named if one is not None), None)
-    words = str(reply).strip().strip(".!。！").casefold()
-    return True if words in _YES else False if words in _NO else None
+        return _agreed_member(reply)
+    word = str(reply).strip().strip(".!。！").casefold()
+    if word in _YES:
+        return True
+    return False if word in _NO else None
+
+
+def _agreed_member(reply: dict[Any, Any]) -> bool | None:
+    """Return the first yes or no among the known members of a reply, or None."""
+    for name in _MEMBERS:
+        if reply.get(name) is None:
+            continue
+        found = agreed(reply[name])
+        if found is not None:
+            return found
+    return None
 
 
 async def ask(
     run: NodeRun, question: str, provider: str
 ) -> tuple[Consent, Outcome[str] | None, list[NodeUsage]]:
-    """Return what the reader says, and the query that was shown, with what it cost, where there was a reader to ask."""
+    """Ask for consent to a web search.
+
+    Returns:
+        The consent, the query that the reader saw, and the usage of its writing. Without a reader, there is
+        no query and no usage.
+    """
     if run.context.web == "auto":
         return "granted", None, []
     if not get_config().get("configurable", {}).get("__pregel_checkpointer"):
         return "unavailable", None, []
 
-    # A task of LangGraph: what it returns is kept, and so what was shown is what is sent, whoever goes on
-    # with the run.
+    # LangGraph stores the result of a task. So the query that was shown is the query that is sent, no matter
+    # which process resumes the run.
     @task
     async def web_query() -> dict[str, Any]:
-        said = len(run.notes)
+        notes = len(run.notes)
         made = await query_for_web(run, question)
-        spent = [asdict(row) for row in run.meter.take(run.node)]
-        return {**asdict(made), "notes": run.notes[said:], "spent": spent}
+        spent = list(map(asdict, run.meter.take(run.node)))
+        return {**asdict(made), "notes": run.notes[notes:], "spent": spent}
 
     kept = await web_query()
     shown = one_line(kept["value"], MAX_QUERY)
@@ -86,8 +104,7 @@ async def ask(
     reply = interrupt({"type": "consent", "action": "search_web", "query": shown, "provider": provider})
     yes = agreed(reply)
     if yes is None:
-        run.note(
-            f"The reply {one_line(str(reply), _QUOTED)!r} to the question for consent is neither yes nor"
-            " no: no."
-        )
-    return "granted" if yes else "refused", written, [NodeUsage.model_validate(row) for row in kept["spent"]]
+        quoted = repr(one_line(str(reply), _QUOTED))
+        run.note(f"The reply {quoted} to the question for consent is neither yes nor no: no.")
+    usage = list(map(NodeUsage.model_validate, kept["spent"]))
+    return "granted" if yes else "refused", written, usage

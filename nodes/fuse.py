@@ -26,11 +26,16 @@ from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import NO_ROUTER, WHOLE, State, Update, of_hop, phrasings_of
 
 LATER = 6
-"""New items that a further round shows to a chat model."""
+"""Largest number of new items that a further round shows to a chat model."""
 
 
 class ReadBefore(NamedTuple):
-    """What earlier rounds showed to a chat model: its rows, and those that this round found again to be read whole."""
+    """What a chat model has read in earlier rounds.
+
+    Attributes:
+        rows: the evidence it was shown.
+        again: those of it that this round found again, to be read as whole documents.
+    """
 
     rows: list[Evidence]
     again: list[Evidence]
@@ -39,17 +44,18 @@ class ReadBefore(NamedTuple):
 async def fuse(state: State, runtime: NodeRuntime) -> Update:
     """Return the hop's best items as evidence.
 
-    Dense and lexical lists of one phrasing are joined by standardised scores, and its pool is ordered by the
-    relevance model or a cross-encoder. Phrasings take turns, the question's best first; ordered anew by the
-    question they would lose what they found. With `rrf` they are joined by reciprocal ranks, as
+    Standardised scores join the dense and lexical lists of one phrasing, and the relevance model or a
+    cross-encoder orders its pool. The phrasings then take turns, the question's best first: one order by the
+    question would lose what the other phrasings found. With `rrf`, reciprocal ranks join all lists, as
     published (RAG-Fusion). If newer documents are preferred, age counts last.
     """
     run = NodeRun("fuse", state, runtime)
     run.by = "scores" if run.context.method.by_scores else run.context.method.fusion
-    found = [row for row in state.get("found", []) if row["kind"] not in ("seen", "beside")]
+    found, chunks = _without_side_lists(state.get("found", []))
     rows = await _in_turns(run, state, found)
     read = _read_before(run, state, rows)
-    new = [row for row in rows if row["id"] not in {e["id"] for e in read.rows}]
+    read_ids = _ids(read.rows)
+    new = [row for row in rows if row["id"] not in read_ids]
     new, aged = await _by_age(run, new)
     kept = _kept(run, new, read.rows)
     kept = _with_looks(kept, state.get("found", []))
@@ -57,41 +63,58 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     summary = f"{len(kept)} of {counted(len(new), 'place')} kept{aged}{best}"
     ids = [row["id"] for row in kept]
     data = {"items": ids, "of": len(new), "newer": bool(aged)}
-    beside = [row for row in state.get("found", []) if row["kind"] == "beside"]
-    return run.done(
-        summary, data=data, evidence=[*read.again, *kept], candidates=ids, found=Overwrite(beside)
-    )
+    evidence = [*read.again, *kept]
+    return run.done(summary, data=data, evidence=evidence, candidates=ids, found=Overwrite(chunks))
+
+
+def _without_side_lists(found: Sequence[RankedList]) -> tuple[list[RankedList], list[RankedList]]:
+    """Return the ranked lists to fuse, and those of further passages for the writer."""
+    ranked: list[RankedList] = []
+    further: list[RankedList] = []
+    for row in found:
+        if row["kind"] == "beside":
+            further.append(row)
+        elif row["kind"] != "seen":
+            ranked.append(row)
+    return ranked, further
+
+
+def _ids(rows: Sequence[Evidence]) -> set[str]:
+    return {row["id"] for row in rows}
 
 
 async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list[Evidence]:
-    """Return the best of each phrasing in turns, each item once: one path for rewrites and the reasoner's queries."""
+    """Return the best items of each phrasing in turns, each item once."""
     query, library = state["query"], await run.library()
     alone = [query, *phrasings_of(state)["also"]]
     if run.context.method.by_scores:
         alone = list(dict.fromkeys([query, *(row["query"] for row in found)]))
+    lists: dict[str, list[RankedList]] = {phrasing: [] for phrasing in alone}
+    for row in found:
+        phrasing = row["query"] if row["query"] in lists else query
+        lists[phrasing].append(row)
     confidence = _confidence(state, found)
-    ordered = []
-    for q in alone:
-        lists = [row for row in found if row["query"] == q or (q == query and row["query"] not in alone)]
-        ordered.append(await _order(run, library, q, lists, confidence))
+    ordered: list[list[Evidence]] = []
+    for phrasing in alone:
+        ordered.append(await _order(run, library, phrasing, lists[phrasing], confidence))
     taken: dict[str, Evidence] = {}
-    for row in filter(None, chain.from_iterable(zip_longest(*ordered))):
-        if not _is_empty(row):
-            taken.setdefault(row["id"], row)
+    for evidence in filter(None, chain.from_iterable(zip_longest(*ordered))):
+        if not _is_empty(evidence):
+            taken.setdefault(evidence["id"], evidence)
     return list(taken.values())
 
 
 def _is_empty(row: Evidence) -> bool:
-    """Tell whether a row is a stretch of a recording without a word or a picture."""
+    """Return whether a row is a part of a recording without words and pictures."""
     return row["corpus"] == "clip" and not row["text"].strip() and "image" not in row["locator"]
 
 
 def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:
-    """Return what the router gives each corpus; None if all is ordered as one pool."""
+    """Return the router's confidence by corpus, or None if all corpora are ordered as one pool."""
     routed = of_hop(state.get("routes"), state["hop"])
     if routed is None or routed["by"] == NO_ROUTER:
         return None
-    if not {row["corpus"] for row in found} - {*TEXTUAL}:
+    if all(row["corpus"] in TEXTUAL for row in found):
         return None
     return routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
 
@@ -103,40 +126,54 @@ async def _order(
     found: list[RankedList],
     confidence: Mapping[str, float] | None,
 ) -> list[Evidence]:
-    """Score what a query found; with a confidence what each corpus gave, the likeliest as if it were alone."""
-    compared = frozenset(i for row in found if row["kind"] == "visual" for i in row["ids"])
-    corpora = list(dict.fromkeys(str(row["corpus"]) for row in found)) if confidence is not None else []
-    corpora.sort(key=lambda c: -(confidence or {}).get(c, 0.0))
-    pools = [fused([row for row in found if row["corpus"] == c], query, run.context) for c in corpora]
-    most = max(EACH, run.context.kept)
-    pools = [pools[0], *(pool[:most] for pool in pools[1:])] if pools else [fused(found, query, run.context)]
-    rows, joint = await score_pools(library, query, pools, run.context, run.hop, run.notes, compared)
-    if confidence is None or not corpora or (len(corpora) == 1 and run.context.method.fusion == "dense"):
+    """Score what a query found; with a confidence, score each corpus and merge them, the likeliest first."""
+    compared: set[str] = set()
+    by_corpus: dict[str, list[RankedList]] = {}
+    for row in found:
+        by_corpus.setdefault(str(row["corpus"]), []).append(row)
+        if row["kind"] == "visual":
+            compared.update(row["ids"])
+    corpora: list[str] = []
+    if confidence is None or not found:
+        pools = [fused(found, query, run.context)]
+    else:
+        corpora = sorted(by_corpus, key=lambda corpus: -confidence.get(corpus, 0.0))
+        most = max(EACH, run.context.kept)
+        first, *others = [fused(by_corpus[corpus], query, run.context) for corpus in corpora]
+        pools = [first, *(pool[:most] for pool in others)]
+    context = run.context
+    rows, joint = await score_pools(library, query, pools, context, run.hop, run.notes, frozenset(compared))
+    if confidence is None or not corpora or (len(corpora) == 1 and context.method.fusion == "dense"):
         return rows[0]  # cosines of one corpus keep their order
     ordered = merged(dict(zip(corpora, rows, strict=True)), confidence)
-    # Read as one pool, a picture that was compared would count by its words alone.
-    return blended(ordered, joint) if joint and run.context.method.reranks and not compared else ordered
+    # In one pool, a compared picture would count only by its words.
+    return blended(ordered, joint) if joint and context.method.reranks and not compared else ordered
 
 
 def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBefore:
-    """Return what a chat model has read: that stays in its conversation, and a further round adds to it.
+    """Return what a chat model has read: it stays in its conversation, and a further round adds to it.
 
-    A document of which a window was shown is read whole in its place once it is found again.
+    If a document was shown as a window and is found again, it is read whole instead.
     """
     if not has_writer_model(run.context) or run.hop == 1:
         return ReadBefore([], [])
-    kept = {s["evidence"] for s in state.get("knowledge", [])}
-    shown = {
-        i for ids in shown_of(state.get("hops", []), kept, run.context.method.turn_passages) for i in ids
-    }
-    read = [e for e in state.get("evidence", []) if e["id"] in shown]
+    kept = {strip["evidence"] for strip in state.get("knowledge", [])}
+    shown: set[str] = set()
+    shown.update(*shown_of(state.get("hops", []), kept, run.context.method.turn_passages))
     found_again = {row["id"] for row in rows[:WHOLE] if row["corpus"] == "document"}
-    windows = [e for e in read if e["id"] in found_again and "chars" in e["locator"]]
-    return ReadBefore(read, [Evidence(**{**e, "hop": run.hop}) for e in windows])
+    read: list[Evidence] = []
+    again: list[Evidence] = []
+    for row in state.get("evidence", []):
+        if row["id"] not in shown:
+            continue
+        read.append(row)
+        if row["id"] in found_again and "chars" in row["locator"]:
+            again.append(Evidence(**{**row, "hop": run.hop}))
+    return ReadBefore(read, again)
 
 
 async def _by_age(run: NodeRun, rows: list[Evidence]) -> tuple[list[Evidence], str]:
-    """Return rows in the order in which age counts, and that in words; as they are unless newer ones are preferred."""
+    """Return rows in an order in which age counts, and a note on it, or unchanged if age does not count."""
     library = await (await run.library()).about()
     recency = run.context.recency if run.context.recency != "auto" else library.recency
     if recency != "on":
@@ -150,27 +187,28 @@ async def _by_age(run: NodeRun, rows: list[Evidence]) -> tuple[list[Evidence], s
 
 
 def _kept(run: NodeRun, rows: list[Evidence], read: Sequence[Evidence]) -> list[Evidence]:
-    """Return the rows that the hop keeps; for a chat model none holds another one, or says what was read before."""
+    """Return the rows that the hop keeps; a chat model gets only rows that add to others and to `read`."""
     most = run.context.kept
     if not has_writer_model(run.context):
         return rows[:most]
     if run.hop > 1:
         most = min(most, LATER)
-    # A picture without words takes no passage's place where nobody is going to look at it, but as published.
+    # A picture without words is kept only if a model will look at it, or if the published method keeps it.
     published = run.context.method.form == "universal-rag"
-    worth = {row["id"] for row in rows} if published else worth_a_look(rows)
-    return distinct((row for row in rows if row["text"].strip() or row["id"] in worth), most, read)
+    worth = _ids(rows) if published else worth_a_look(rows)
+    useful = [row for row in rows if row["text"].strip() or row["id"] in worth]
+    return distinct(useful, most, read)
 
 
 def _with_looks(rows: Sequence[Evidence], found: Sequence[RankedList]) -> list[Evidence]:
-    """Add what was seen in clips, and the verdicts over those of which a look has not changed what is read."""
+    """Add what a model saw in clips, and the verdicts on rows whose text a look has not changed."""
     seen: dict[str, str] = {}
     judged: dict[tuple[str, str], float] = {}
-    for listed in found:
-        seen |= dict(zip(listed["ids"], listed.get("seen", []), strict=False))
-        for i, value in zip(listed["ids"], listed.get("verdicts", []), strict=False):
-            judged[listed["query"], i] = value
-    out = []
+    for ranked in found:
+        seen |= dict(zip(ranked["ids"], ranked.get("seen", []), strict=False))
+        for i, value in zip(ranked["ids"], ranked.get("verdicts", []), strict=False):
+            judged[ranked["query"], i] = value
+    out: list[Evidence] = []
     for row in rows:
         row = Evidence(**{**row, "seen": seen[row["id"]]}) if row["id"] in seen else row
         verdict = judged.get((row["query"], row["id"]))

@@ -1,4 +1,4 @@
-"""Judge the merged clips: one batched filter over what was said, shown and described (VideoRAG, section 3.2)."""
+"""Filter the merged clips by speech, text on screen and captions, in one batch (VideoRAG, section 3.2)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from ragweave.nodes.state import Update, VideoState
 
 
 async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
-    """Return the clips that were kept, as one ranked list in the order in which they came.
+    """Return the remaining clips as one ranked list, in their order.
 
-    A filter may only take away what is surely of no use. A verdict of its evaluator goes along, so that
-    `grade` need not ask about the same clip again.
+    The filter removes only clips that are certainly useless. The verdicts of its evaluator are kept, so that
+    `grade` need not score the same clips again.
     """
     run = NodeRun("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
     items = await (await run.library()).items(clips)
-    held = [i for i in clips if i in items]
+    held = [clip for clip in clips if clip in items]
     if not held:
         return run.done("no clip to judge", data={"clips": []}, clips=[])
-    made = await filter_clips(run, query, [passage_of(items[i], query) for i in held])
-    kept = [held[n] for n in made.value.places]
+    made = await filter_clips(run, query, [passage_of(items[clip], query) for clip in held])
     worth = dict(zip(clips, state.get("scores", []), strict=False))
-    scores = [worth.get(i, 0.0) for i in kept]
+    kept: list[str] = []
+    scores: list[float] = []
+    for n in made.value.places:
+        kept.append(held[n])
+        scores.append(worth.get(held[n], 0.0))
     row: RankedList = {"corpus": "clip", "query": query, "kind": "pooled", "ids": kept, "scores": scores}
     if made.value.verdicts:
         row["verdicts"] = [made.value.verdicts[n] for n in made.value.places]
-    told = f"{len(kept)} of {counted(len(held), 'clip')} kept"
-    return run.done(told, made, data={"clips": kept, "of": len(held)}, clips=kept, found=[row])
+    summary = f"{len(kept)} of {counted(len(held), 'clip')} kept"
+    return run.done(summary, made, data={"clips": kept, "of": len(held)}, clips=kept, found=[row])

@@ -1,4 +1,4 @@
-"""Look at the frames of the kept clips with the question in mind (VideoRAG, section 3.3), from stored frames alone."""
+"""Look at the stored frames of the kept clips with the question in mind (VideoRAG, section 3.3)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from ragweave.nodes.state import Update, VideoState
 
 
 async def look(state: VideoState, runtime: NodeRuntime) -> Update:
-    """Return what is seen in each kept clip; one that cannot be looked at costs a note, not the others."""
+    """Return what a vision model sees in each kept clip; a clip that cannot be looked at gets a note."""
     run = NodeRun("look", state, runtime)
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
-    kept = [items[i] for i in clips if i in items]
+    kept = [items[clip] for clip in clips if clip in items]
     made = await look_at_clips(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
-    told = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"
+    summary = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"
     row: RankedList = {
         "corpus": "clip",
         "query": state["query"],
         "kind": "seen",
-        "ids": [*made.value],
+        "ids": list(made.value),
         "scores": [],
-        "seen": [*made.value.values()],
+        "seen": list(made.value.values()),
     }
-    return run.done(told, made, data={"looked": made.value}, found=[row] if made.value else [])
+    return run.done(summary, made, data={"looked": made.value}, found=[row] if made.value else [])

@@ -1,8 +1,8 @@
-"""Reason over what was found: what was learnt, what is missing, the next query or enough (Auto-RAG, section 3)."""
+"""Reason over the findings: what is known, what is missing, the next query (Auto-RAG, section 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ragweave.components.answer_builder import AnswerBuilder
@@ -18,13 +18,14 @@ from ragweave.components.recall import has_memory
 from ragweave.components.rounds import with_shown
 from ragweave.components.run_context import chosen, has_writer_model
 from ragweave.components.table_query import with_results
-from ragweave.components.tables import parts_of
+from ragweave.components.tables import TablePart, parts_of
 from ragweave.components.turn import unknown
 from ragweave.nodes.generate import open_builder, written
 from ragweave.nodes.route import fallback_corpora
 from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import (
     EMPTY,
+    Draft,
     State,
     Then,
     Update,
@@ -38,21 +39,21 @@ from ragweave.nodes.state import (
 )
 
 SELECTED = 5
-"""Best items over all hops that an answer always sees."""
+"""Number of best items over all hops that the writer always gets."""
 
 
 @dataclass
 class Reading:
-    """What the rounds so far have brought, as it is read now.
+    """The findings of the rounds so far.
 
     Attributes:
-        opening: nothing was searched or recalled yet.
+        opening: whether nothing was searched or recalled yet.
         hops: the rounds; the last one has just ended.
-        strips: what is known; documents that are read whole stand in it as wholes.
+        strips: the knowledge; a document that is read whole is one strip.
         whole: items of this round that become knowledge because the graph does not refine.
-        placed: what was found, best first over all rounds.
-        results: what statements over tables gave, added while the model reasons.
-        page: where the model's answer is shown while it writes; None until it begins.
+        placed: the evidence, best first over all rounds.
+        results: results of statements over tables, added while the model reasons.
+        page: the builder of the model's answer while it writes; None before its first sentence.
     """
 
     opening: bool
@@ -64,116 +65,137 @@ class Reading:
     page: AnswerBuilder | None = None
 
     def say(self, raw: str, ids: Sequence[str], cites: bool) -> None:
-        """Show a sentence of the answer; `ids` are what its numbers mean."""
+        """Add a sentence to the answer; `ids` are the evidence that its numbers cite."""
         assert self.page is not None
-        strips = [*self.strips, *map(as_strip, self.results)]
-        tell(raw, [[s for s in strips if s["evidence"] == i] for i in ids], self.page, cites=cites)
+        by_evidence: dict[str, list[Strip]] = {i: [] for i in ids}
+        for strip in [*self.strips, *map(as_strip, self.results)]:
+            if strip["evidence"] in by_evidence:
+                by_evidence[strip["evidence"]].append(strip)
+        tell(raw, [by_evidence[i] for i in ids], self.page, cites=cites)
 
 
 async def reason(state: State, runtime: NodeRuntime) -> Update:
-    """Return the trace of this round, and the next query, the answer, or that what is there has to do.
+    """Return the trace of this round, and the next query, the answer, or the end of the search.
 
-    Rounds are counted here. The sentences of a chat model's answer are shown as it writes them.
+    Rounds are counted here. A chat model's answer is streamed sentence by sentence.
     """
     run = NodeRun("reason", state, runtime)
     reading = await _read(run, state)
     made, limit = await _decided(run, state, reading)
-    decision = made.value
-    if reading.opening and not decision.query and unknown(decision.answer) is not None:
-        decision = replace(
-            decision, query=state["question"], answer=""
-        )  # what is not known was not searched yet
-    if _repeats(reading, state, decision) or (limit and not reading.opening):
-        decision = replace(decision, query="", more=())
+    decision = _corrected(state, reading, made.value, limit)
     then = _next(run, state, reading, decision)
     update = _kept(state, reading, decision, made.by)
-    page = reading.page
-    if page is not None:
-        page.close()
-        update["draft"] = written(page, "llm")
-        then = "answered" if then == "write" and page.sentences else then
+    if reading.page is not None:
+        reading.page.close()
+        update["draft"] = written(reading.page, "llm")
+        then = "answered" if then == "write" and reading.page.sentences else then
     update["then"] = then
-    if then == "write" and decision.answer:
-        reply = Reply(text=decision.answer, shown=list(decision.shown))
-        update["draft"] = {**(update.get("draft") or state.get("draft") or EMPTY), "reply": reply}
-    elif then == "write" and any(h["query"] != state["question"] for h in reading.hops):
-        update["knowledge"] = [*reading.whole, *_selected(reading.placed, reading.strips)]
+    if then == "write":
+        update |= _to_write(state, reading, decision, update.get("draft"))
     if then in ("ask on", "recall"):
         update |= _next_round(state, reading, decision, then)
     elif reading.opening:
         update |= _unsearched(run, state, made)
-    said = _summary(reading, made.value, decision, then, limit)
     data = {"then": then, "query": decision.query, "learnt": decision.learnt, "missing": decision.missing}
-    return run.done(
-        "; ".join(filter(None, (decision.learnt, decision.missing, said))), made, data=data, **update
-    )
+    comes_next = _summary(reading, made.value, decision, then, limit)
+    summary = "; ".join(filter(None, (decision.learnt, decision.missing, comes_next)))
+    return run.done(summary, made, data=data, **update)
+
+
+def _corrected(state: State, reading: Reading, decision: Decision, limit: str) -> Decision:
+    """Return the decision without a repeated query; an unknown answer becomes a search."""
+    if reading.opening and not decision.query and unknown(decision.answer) is not None:
+        decision = replace(decision, query=state["question"], answer="")  # nothing was searched yet
+    if _repeats(reading, state, decision) or (limit and not reading.opening):
+        decision = replace(decision, query="", more=())
+    return decision
+
+
+def _to_write(state: State, reading: Reading, decision: Decision, draft: Draft | None) -> Update:
+    """Return the input of the writer: the model's answer, or the best items over all rounds."""
+    if decision.answer:
+        reply = Reply(text=decision.answer, shown=list(decision.shown))
+        return {"draft": {**(draft or state.get("draft") or EMPTY), "reply": reply}}
+    if all(hop["query"] == state["question"] for hop in reading.hops):
+        return {}
+    return {"knowledge": [*reading.whole, *_selected(reading.placed, reading.strips)]}
 
 
 def after_reason(state: State) -> str:
-    """Return what the decision leads to, in the words of the graph's edges."""
+    """Return the next step, in the words of the graph's edges."""
     return state["then"]
 
 
 async def _read(run: NodeRun, state: State) -> Reading:
-    """Return what the rounds so far have brought."""
+    """Return the findings of the rounds so far."""
     opening = not state.get("routes") and state.get("then") != "recall"
     rows = evidence_by_id(state)
     whole: list[Strip] = []
     if not state.get("grade"):
-        whole = [as_strip(row) for row in best_of_hop(state)]
+        whole = list(map(as_strip, best_of_hop(state)))
     strips = merge_strips(state.get("knowledge"), whole)
     hops = [] if opening else [*state.get("hops", []), ended(state)]
     if has_writer_model(run.context):
-        ranked = [h["evidence"] for h in hops]
+        ranked = [hop["evidence"] for hop in hops]
         strips = await read_whole(run, strips, rows, ranked, whole_documents(state), state["question"])
-    placed = [e for e in rows.values() if e["origin"] != "model"]
-    if len(hops) > 1:  # what one round found is in order already
+    placed = [row for row in rows.values() if row["origin"] != "model"]
+    if len(hops) > 1:  # the items of one round are already in order
         placed = await scored(await run.library(), state["question"], placed, hops)
     return Reading(opening, hops, strips, whole, placed)
 
 
 async def _decided(run: NodeRun, state: State, reading: Reading) -> tuple[Outcome[Decision], str]:
-    """Return what the reasoner decides, and the limit that leaves nothing to go on with, or ""."""
+    """Return the reasoner's decision, and the limit that ends the search, or ""."""
     known = await _known(run, state, reading)
     model, limit = has_writer_model(run.context), _limit(run)
     if limit or (known.last and not model):
         query = known.question if reading.opening else ""
         return Outcome(Decision(query=query), "budget" if limit else "rule"), limit
-    ask = decide
     if _asks_tables(run):
-        made, known = await with_results(run, known, ask, reading.results)
-        reading.hops, reading.placed = [*known.hops], [*known.rows]
+        made, known = await with_results(run, known, decide, reading.results)
+        reading.hops, reading.placed = list(known.hops), list(known.rows)
         reading.whole = [*reading.whole, *map(as_strip, reading.results)]
     else:
-        made = await ask(run, known)
+        made = await decide(run, known)
     if model:
         reading.hops = with_shown(known, run.context.method.turn_passages)
     return made, _limit(run)
 
 
 async def _known(run: NodeRun, state: State, reading: Reading) -> Knowledge:
-    """Return what the reasoner is given."""
+    """Return the reasoner's input."""
     library = await run.library()
     model, cites = has_writer_model(run.context), run.context.method.form == "own"
 
     async def say(raw: str, shown: Sequence[str]) -> None:
         if reading.page is None:
-            held = State(**{**state, "evidence": [*state.get("evidence", []), *reading.results]})
-            reading.page = await open_builder(run, held, reading.strips)
+            extended = State(**{**state, "evidence": [*state.get("evidence", []), *reading.results]})
+            reading.page = await open_builder(run, extended, reading.strips)
         reading.say(raw, shown, cites)
 
-    tables = await parts_of(library, [*{s["evidence"] for s in reading.strips}]) if _asks_tables(run) else {}
-    # Without a model the query is asked that was edited.
+    tables: Mapping[str, Sequence[TablePart]] = {}
+    if _asks_tables(run):
+        tables = await parts_of(library, list({strip["evidence"] for strip in reading.strips}))
+    # Without a model, the search is for the edited query.
     question = state["query"] if reading.opening and not model else state["question"]
     others = not run.context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
     last = not (reading.opening or _can_search(run, state, reading) or _can_recall(run, state))
     return Knowledge(
-        question, reading.hops, reading.placed, reading.strips, others, last, say, state["turn"]["plan"], bound(state),
+        question,
+        reading.hops,
+        reading.placed,
+        reading.strips,
+        others,
+        last,
+        say,
+        state["turn"]["plan"],
+        bound(state),
         tables,
-    )  # fmt: skip
+    )
 
 
 def _asks_tables(run: NodeRun) -> bool:
+    """Return whether the reasoner may run statements over tables."""
     return has_writer_model(run.context) and run.context.method.form == "own"
 
 
@@ -187,19 +209,19 @@ def _can_recall(run: NodeRun, state: State) -> bool:
 
 
 def _limit(run: NodeRun) -> str:
-    """Return the limit that leaves nothing to go on with; without a model only time counts."""
+    """Return the limit that ends the search, or ""; without a model only time counts."""
     late = run.meter.out_of_time() or run.meter.refused or chosen("reasoner", run.context) is None
     return run.meter.refused if late else run.meter.exhausted
 
 
 def _repeats(reading: Reading, state: State, decision: Decision) -> bool:
-    """Tell whether the decision asks only what was asked before."""
+    """Return whether the decision has only an earlier query."""
     known = Knowledge(state["question"], reading.hops)
     return not (reading.opening or decision.again) and known.asked(decision.query)
 
 
 def _next(run: NodeRun, state: State, reading: Reading, decision: Decision) -> Then:
-    """Return where the run goes: to another search, to the model's memory, or to the answer."""
+    """Return the next step: another search, the model's memory, or the answer."""
     if decision.query and _can_search(run, state, reading):
         return "ask on"
     if decision.query and _can_recall(run, state):
@@ -208,13 +230,12 @@ def _next(run: NodeRun, state: State, reading: Reading, decision: Decision) -> T
 
 
 def _kept(state: State, reading: Reading, decision: Decision, by: str) -> Update:
-    """Return what is kept of the round that has ended: its trace, and what was read in it."""
+    """Return the results of the round that has ended: its trace, and the items that were read."""
     if reading.opening:
-        return {"turn": {**state["turn"], "plan": [decision.learnt, decision.missing]}} | (
-            {"knowledge": reading.whole, "evidence": reading.placed, "hops": reading.hops}
-            if reading.results
-            else {}
-        )
+        update: Update = {"turn": {**state["turn"], "plan": [decision.learnt, decision.missing]}}
+        if reading.results:
+            update |= {"knowledge": reading.whole, "evidence": reading.placed, "hops": reading.hops}
+        return update
     row = reading.hops[-1]
     row |= {"learnt": decision.learnt, "missing": decision.missing, "next": decision.query}
     row["by"] = by
@@ -223,7 +244,7 @@ def _kept(state: State, reading: Reading, decision: Decision, by: str) -> Update
 
 
 def _next_round(state: State, reading: Reading, decision: Decision, then: Then) -> Update:
-    """Return what another round begins with."""
+    """Return the start of another round."""
     query = decision.query or state["query"]
     hop = state["hop"] + (then == "ask on" and not reading.opening)
     row = Phrasings(hop=hop, query=query, also=list(decision.more), rewrites=[], by="")
@@ -234,7 +255,7 @@ def _next_round(state: State, reading: Reading, decision: Decision, then: Then) 
 
 
 def _unsearched(run: NodeRun, state: State, made: Outcome[Decision]) -> Update:
-    """Return the route of a turn in which nothing is searched."""
+    """Return the route of a turn without a search."""
     if made.value.query:
         run.note("Nothing was searched: this run allows no round of retrieval (max_hops is 0).")
         return {}
@@ -243,22 +264,23 @@ def _unsearched(run: NodeRun, state: State, made: Outcome[Decision]) -> Update:
 
 
 def _summary(reading: Reading, wanted: Decision, decision: Decision, then: Then, limit: str) -> str:
-    """Say what was asked of tables, and what comes next."""
-    said = "enough"
+    """Return the statements over tables and the next step, in words."""
+    step = "enough"
     if then == "ask on":
-        said = f"next: {' | '.join([decision.query, *decision.more])}"
+        step = f"next: {' | '.join([decision.query, *decision.more])}"
     elif then == "recall":
-        said = f"recall: {decision.query}"
+        step = f"recall: {decision.query}"
     elif reading.opening and not wanted.query:
-        said = "no search is needed"
+        step = "no search is needed"
     elif limit and not (reading.opening or decision.answer):
-        said = f"stopped by the limit of {limit}"
+        step = f"stopped by the limit of {limit}"
     elif wanted.query and not decision.query:
-        said = "asked only what was asked before"
-    return "; ".join([*(e["query"] for e in reading.results), said])
+        step = "asked only what was asked before"
+    statements = [row["query"] for row in reading.results]
+    return "; ".join([*statements, step])
 
 
 def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:
-    """Take the best items over all hops whole, where refinement against the query of their own hop left nothing."""
-    have = {s["evidence"] for s in strips}
-    return [as_strip(e) for e in ordered[:SELECTED] if e["id"] not in have]
+    """Return the best items over all hops, whole, if the refinement of their hop kept nothing of them."""
+    have = {strip["evidence"] for strip in strips}
+    return [as_strip(row) for row in ordered[:SELECTED] if row["id"] not in have]

@@ -1,4 +1,4 @@
-"""Retrieve with a LangChain retriever in the place of our own search."""
+"""Retrieve with a LangChain retriever instead of the search of the library."""
 
 from __future__ import annotations
 
@@ -20,45 +20,44 @@ SearchNode = Callable[[State, NodeRuntime], Awaitable[Update]]
 
 
 def retrieve_with(retriever: BaseRetriever) -> SearchNode:
-    """Return a node that stands for `retrieve` and `fuse`: `new_graph(..., retrieve=retrieve_with(retriever))`.
+    """Return a node that replaces `retrieve` and `fuse`: `new_graph(..., retrieve=retrieve_with(retriever))`.
 
-    Each phrasing of the hop is asked, and their documents take turns. The relevance head scores them against
-    the query, so that `grade` and all that follows works as over a library. The metadata `source` or `url`,
-    `title` and `page` of a document become its place.
+    The retriever gets each phrasing of the hop, and their documents take turns. The relevance head scores
+    them for the query, so that `grade` and later nodes work as with a library. The metadata `source` or
+    `url`, `title` and `page` of a document become its locator.
     """
 
     async def retrieve(state: State, runtime: NodeRuntime) -> Update:
         run = NodeRun("retrieve", state, runtime, by=type(retriever).__name__)
         phrased = phrasings_of(state)
         queries = [state["query"], *phrased["also"], *phrased["rewrites"]]
-        lists = await asyncio.gather(*(retriever.ainvoke(query) for query in queries))
+        lists = await asyncio.gather(*map(retriever.ainvoke, queries))
         found: dict[str, Evidence] = {}
         for document in filter(None, chain.from_iterable(zip_longest(*lists))):
             row = evidence_from(document, state["query"], run.hop)
             found.setdefault(row["id"], row)
         rows = await _scored(run, list(found.values())[: run.context.kept], state["query"])
-        why = "this graph has a retriever of its own"
         route: Route = {
             "hop": run.hop,
             "corpora": ["document"],
             "confidence": {},
             "by": NO_ROUTER,
-            "why": why,
+            "why": "this graph has a retriever of its own",
         }
         ids = [row["id"] for row in rows]
-        told = f"{counted(len(rows), 'document')} for {counted(len(queries), 'phrasing')}"
-        return run.done(told, data={"queries": queries}, evidence=rows, candidates=ids, routes=[route])
+        summary = f"{counted(len(rows), 'document')} for {counted(len(queries), 'phrasing')}"
+        return run.done(summary, data={"queries": queries}, evidence=rows, candidates=ids, routes=[route])
 
     return retrieve
 
 
 def evidence_from(document: Document, query: str, hop: int) -> Evidence:
-    """Return a document of LangChain as evidence; of a long one it shows the stretch that matches the query."""
+    """Return a LangChain document as evidence, a long one as its part that best matches the query."""
     data = document.metadata
     source = str(data.get("url") or data.get("source") or "")
-    place: Locator = (
-        {"kind": "url", "url": source} if source.startswith("http") else {"kind": "heading", "file": source}
-    )
+    place: Locator = {"kind": "heading", "file": source}
+    if source.startswith("http"):
+        place = {"kind": "url", "url": source}
     if isinstance(data.get("page"), int):
         place = {"kind": "page", "file": source, "page": data["page"]}
     start, end = best_window(document.page_content, query, TEXT_LIMIT)
@@ -79,5 +78,5 @@ def evidence_from(document: Document, query: str, hop: int) -> Evidence:
 
 async def _scored(run: NodeRun, rows: list[Evidence], query: str) -> list[Evidence]:
     """Return rows with their relevance to the query."""
-    scores = await relevances(await run.library(), query, [as_read(row) for row in rows])
+    scores = await relevances(await run.library(), query, list(map(as_read, rows)))
     return with_relevance(rows, scores)

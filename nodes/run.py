@@ -1,4 +1,4 @@
-"""What a node has at hand while it runs, and the event of the `custom` stream that tells what it did."""
+"""The context of a running node, and the step event that it emits."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ RETRY = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=is_transient)
 """The one retry policy of the graph. Chat calls retry inside the client wrapper and arrive here as final."""
 
 NodeRuntime = Runtime[Context]
-"""What LangGraph gives a node beside its state."""
+"""The second argument of a node, from LangGraph."""
 
 ANSWERING = ("reason", "generate")
-"""Nodes whose model can answer: one call is kept for them."""
+"""Nodes whose model can answer: one call is reserved for them."""
 
 
 class NodeRun(RunContext):
-    """One execution of one node: the run context that it lends to components, and its step.
+    """One execution of one node: the run context of its components, and its step.
 
-    `turn` is the id of the turn, from the node that opens it; `by` the strategy where no component is asked.
+    The node that opens a turn passes the id of the `turn`. `by` is the strategy of a node without a component.
 
     Attributes:
-        fallback: of a component that was asked beside the one that decides.
+        fallback: the fallback of a component that does not decide.
         event: sends a typed event to the `custom` stream.
     """
 
     def __init__(
         self, node: str, state: Mapping[str, Any], runtime: NodeRuntime, turn: str = "", by: str = "local"
     ) -> None:
-        # The node that opens a turn is set by its run alone: nothing of the turn before may reach into it.
+        # The node that opens a turn depends only on its run: the turn before must not affect it.
         begun = {} if turn else state.get("turn", {})
         context = Context.of(runtime, begun.get("knobs"))
         named = turn or begun.get("id", "")
         opened = partial(_opened, context, () if turn else state.get("usage", ()))
-        # A node that is called alone knows no turn; it shares nothing with other turns.
+        # A node that is called alone has no turn, and shares nothing with other turns.
         shared = context.turn(named, opened) if named else opened()
         super().__init__(node, context, shared, 0 if turn else state.get("hop", 0))
         self.by, self.event = by, runtime.stream_writer
@@ -64,30 +64,41 @@ class NodeRun(RunContext):
         data: dict[str, Any] | None = None,
         **update: Any,
     ) -> Update:
-        """Close the node: emit its step event, and add its usage and notes to the update.
+        """Close the node: emit its step event, and return the update with its usage and notes.
 
-        The summary says in words what was decided, `data` as data; `made` is the decision, where a component
-        made it; `usage` in the update is what the meter no longer holds.
+        The summary is the decision in words, `data` the same as data, and `made` the outcome of the component
+        that decided, if any. `usage` in the update is usage that the meter has already handed out.
         """
-        seconds = time.perf_counter() - self._started
+        seconds = round(time.perf_counter() - self._started, 4)
         step: Update = {
             "type": "step",
             "node": self.node,
             "hop": self.hop,
             "by": made.by if made else self.by,
+            "summary": summary,
+            "seconds": seconds,
+            "data": data or {},
         }
-        step |= {"summary": summary, "seconds": round(seconds, 4), "data": data or {}}
-        if fallback := (made and made.fallback) or self.fallback:
+        fallback = (made and made.fallback) or self.fallback
+        if fallback:
             step["fallback"] = asdict(fallback)
         if self._in_turn:
-            total = self.meter.spent
-            tokens = total.input_tokens + total.output_tokens
-            step["spent"] = {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
+            step["spent"] = self._spent()
         self.event(step)
-        usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=round(seconds, 4))]
-        usage += [NodeUsage.model_validate(s, from_attributes=True) for s in self.meter.take(self.node)]
+        usage = [*update.get("usage", ()), NodeUsage(node=self.node, seconds=seconds)]
+        for spend in self.meter.take(self.node):
+            usage.append(NodeUsage.model_validate(spend, from_attributes=True))
         self.notes += self.meter.notes()
-        return {**update, "usage": usage, **({"notes": [*dict.fromkeys(self.notes)]} if self.notes else {})}
+        update["usage"] = usage
+        if self.notes:
+            update["notes"] = list(dict.fromkeys(self.notes))
+        return update
+
+    def _spent(self) -> Update:
+        """Return the model calls, tokens and seconds of the turn so far."""
+        total = self.meter.spent
+        tokens = total.input_tokens + total.output_tokens
+        return {"calls": total.calls, "tokens": tokens, "seconds": round(self.meter.elapsed, 2)}
 
 
 def _opened(context: Context, usage: Sequence[NodeUsage]) -> TurnState:

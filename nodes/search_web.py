@@ -1,10 +1,12 @@
-"""Search the web where the library falls short (CRAG, section 4.5); asks for consent first, and reads pages as data."""
+"""Search the web if the library is insufficient (CRAG, section 4.5), with consent; pages are data."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 
+from ragweave.components.answer import NodeUsage
+from ragweave.components.ask import Outcome
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.search_web import query_for_web
 from ragweave.components.strips import THRESHOLD, cut, select
@@ -22,15 +24,15 @@ from ragweave.nodes.run import NodeRun, NodeRuntime
 from ragweave.nodes.state import State, Update
 
 WEB_RESULTS = 5
-"""Pages read per search."""
+"""Pages to read per search."""
 _AUTHORITY = re.compile(r"^https?://(?:[\w-]+\.)*wikipedia\.org/", re.I)
 
 
 async def search_web(state: State, runtime: NodeRuntime) -> Update:
-    """Return web evidence and its strips; without consent no search is sent anywhere.
+    """Return web evidence and its strips; without consent no search is sent.
 
-    The interrupt stands before everything that has an effect but the writing of the query, because a resumed
-    node runs from its top. Where no search could be made anyway, nothing is asked.
+    The interrupt comes before every effect except the writing of the query, because a resumed node runs from
+    its start. If no search is possible, consent is not requested.
     """
     provider, obstacle = await asyncio.to_thread(_provider)
     run = NodeRun("search_web", state, runtime)
@@ -38,33 +40,44 @@ async def search_web(state: State, runtime: NodeRuntime) -> Update:
         run.note(f"The web was not searched: {obstacle}")
         return run.done(f"not searched: {obstacle}")
     turn = state["turn"]
-    said = turn["consent"]
-    consent, written, usage = (said, None, []) if said else await reader.ask(run, state["query"], provider)
-    told: Update = {"turn": {**turn, "consent": consent}, "usage": usage}
+    consent, written, usage = turn["consent"], None, list[NodeUsage]()
+    if not consent:
+        consent, written, usage = await reader.ask(run, state["query"], provider)
+    update: Update = {"turn": {**turn, "consent": consent}, "usage": usage}
     if consent != "granted":
         why = "you declined it" if consent == "refused" else "this run cannot ask for consent"
         run.note(f"The web was not searched: {why}.")
-        return run.done(f"not searched, {why}", **told)
-    server = f"web search {provider}"
-    if server in run.turn.down:  # an earlier round has noted it
-        return run.done(f"not searched: {provider} did not answer before", **told)
+        return run.done(f"not searched, {why}", **update)
+    if _server(provider) in run.turn.down:  # an earlier round has noted it
+        return run.done(f"not searched: {provider} did not answer before", **update)
     written = written or await query_for_web(run, state["query"])
+    return await _search(run, state["query"], written, provider, update)
+
+
+def _server(provider: str) -> str:
+    """Return the name of a provider among the servers that are down."""
+    return f"web search {provider}"
+
+
+async def _search(
+    run: NodeRun, question: str, written: Outcome[str], provider: str, update: Update
+) -> Update:
+    """Return `update` with the evidence of a web search, or with a note if the search failed."""
     query = written.value
     try:
         result = await _searched(run, query)
     except RagweaveError as error:
         run.note(f"The web search failed: {error}")
         if isinstance(error, WebDown):
-            run.turn.down.add(server)
-        return run.done(f"“{query}”: {error}", written, **told)
+            run.turn.down.add(_server(provider))
+        return run.done(f"“{query}”: {error}", written, **update)
     run.notes += result.notes
     pages = _preferred(result.pages) if run.context.method.form == "crag" else result.pages
-    evidence, kept = await _grade(run, state["query"], pages)
-    summary = (
-        f"“{query}” on {result.provider}: {counted(len(pages), 'page')}, {counted(len(kept), 'part')} kept"
-    )
-    data = {"query": query, "provider": result.provider, "urls": [p.url for p in pages]}
-    return run.done(summary, written, data=data, **told, evidence=evidence, knowledge=kept)
+    evidence, kept = await _grade(run, question, pages)
+    found = f"{counted(len(pages), 'page')}, {counted(len(kept), 'part')} kept"
+    data = {"query": query, "provider": result.provider, "urls": [page.url for page in pages]}
+    summary = f"“{query}” on {result.provider}: {found}"
+    return run.done(summary, written, data=data, **update, evidence=evidence, knowledge=kept)
 
 
 def _preferred(pages: list[WebPage]) -> list[WebPage]:
@@ -73,17 +86,22 @@ def _preferred(pages: list[WebPage]) -> list[WebPage]:
 
 
 async def _searched(run: NodeRun, query: str) -> WebResult:
-    """Search within what is left of the run's seconds; raises as `search` does, and BudgetSpent when they are over."""
+    """Search within the remaining seconds of the run.
+
+    Raises:
+        RagweaveError: as `search` does, and BudgetSpent if the time is over.
+    """
+    count = WEB_RESULTS * (2 if run.context.method.form == "crag" else 1)
     try:
         async with asyncio.timeout(run.meter.seconds_left):
-            return await search(make(), query, WEB_RESULTS * (2 if run.context.method.form == "crag" else 1))
-    except TimeoutError as error:  # that of the search itself is a WebDown
+            return await search(make(), query, count)
+    except TimeoutError as error:  # a timeout of the search itself is a WebDown
         run.meter.out_of_time()
         raise run.meter.cut_off(run.node) from error
 
 
 def _provider() -> tuple[str, str]:
-    """Return the name of the provider that would be asked, or why none can be, with the remedy."""
+    """Return the name of the provider, or the reason why there is none, with a remedy."""
     try:
         return make().name, ""
     except RagweaveError as error:
@@ -91,16 +109,23 @@ def _provider() -> tuple[str, str]:
 
 
 async def _grade(run: NodeRun, query: str, pages: list[WebPage]) -> tuple[list[Evidence], list[Strip]]:
-    """Cut pages into strips and keep those that the evaluator of the library's strips finds relevant."""
+    """Cut pages into strips and keep those that are relevant, by the evaluator of the library's strips."""
     method = run.context.method
     texts = [(page, inert(page.text)) for page in pages]
-    cuts = [
-        web_strip(page, text, a, b, query, run.hop)
-        for page, text in texts
-        for a, b in cut(text, method.strip_mode, query)
-    ]
+    cuts: list[Strip] = []
+    for page, text in texts:
+        for start, end in cut(text, method.strip_mode, query):
+            cuts.append(web_strip(page, text, start, end, query, run.hop))
     made = (await score_strips(run, query, cuts)).value
-    kept = [s for s in select(made, method) if s["score"] >= min(relevance.LOWER, THRESHOLD)]
-    best = {s["evidence"]: max(t["score"] for t in made if t["evidence"] == s["evidence"]) for s in kept}
-    rows = [web_row(p, text, best[key_of(p)], query, run.hop) for p, text in texts if key_of(p) in best]
+    least = min(relevance.LOWER, THRESHOLD)
+    kept = [strip for strip in select(made, method) if strip["score"] >= least]
+    best: dict[str, float] = {}
+    for strip in made:
+        best[strip["evidence"]] = max(strip["score"], best.get(strip["evidence"], strip["score"]))
+    cited = {strip["evidence"] for strip in kept}
+    rows: list[Evidence] = []
+    for page, text in texts:
+        key = key_of(page)
+        if key in cited:
+            rows.append(web_row(page, text, best[key], query, run.hop))
     return rows, kept

@@ -262,7 +262,7 @@ def ended(state: State) -> Hop:
 
 
 def _recalled(state: State) -> list[str]:
-    """Return the ids of the passages that the last round recalled; an id ends with the number of its recall."""
+    """Return the ids of the passages of the last recall; an id ends with the number of its recall."""
     own = f"-{recalls(state) + 1}"
     ids: list[str] = []
     for row in state.get("evidence", []):
@@ -281,7 +281,7 @@ def _of_web(state: State) -> list[str]:
 
 
 def whole_documents(state: State) -> set[str]:
-    """Return the ids of the documents that a chat model reads whole, among the best WHOLE items of each round.
+    """Return the documents that a chat model reads whole, of the best WHOLE items of each round.
 
     The first document of a round and every surely relevant one qualify. In the first round this holds only if
     the router preferred documents to paragraphs, or if there is no router; a further round means that

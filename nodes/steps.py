@@ -1,4 +1,4 @@
-"""The one table of nodes: what each step is called, for the trail of the command line and of the page."""
+"""The display labels of nodes, for the command line and the web page."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 
 class Step(NamedTuple):
-    """How a node is told of.
+    """The display labels of a node.
 
     Attributes:
-        words: what it has done.
-        next: what the run does after it, for the one who waits.
+        words: label of the finished node.
+        next: label of the next step, for a reader who is waiting.
     """
 
     words: str
@@ -40,5 +40,5 @@ STEPS: dict[str, Step] = {
 
 
 def step_of(node: str) -> Step:
-    """Return how a node is told of; one that the table lacks is told by its name."""
+    """Return the display labels of a node; a node that is not in the table is labelled with its name."""
     return STEPS.get(node) or Step(node.replace("_", " ").capitalize(), "")

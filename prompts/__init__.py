@@ -1,13 +1,13 @@
-"""Prompts as Markdown files, one per prompt: `# system` and `# user` sections, slots written as {name}.
+"""Load prompts from Markdown files with `# system` and `# user` sections and slots such as {name}.
 
-What stands before the first section is told to nobody: a prompt that is quoted from a publication names its
-source.
+Text before the first section is not part of the prompt: it names the source of a published prompt.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,7 @@ if __name__ != "ragweave.prompts":
     raise ImportError("this folder is the package ragweave.prompts: import it by that name")
 
 Messages = list[tuple[str, str]]
-"""(role, text) pairs, as chat models take them."""
+"""(role, text) pairs for chat models."""
 
 _SECTION = re.compile(r"^# (system|user|assistant)[ \t]*$", re.M)
 _SLOT = re.compile(r"\{([a-z_]+)\}")
@@ -28,50 +28,66 @@ _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 @cache
 def _sections(name: str, folder: str = "", room: str = __name__) -> tuple[tuple[str, str], ...]:
-    """Read a prompt: the user's own where the folder has one, with the slots of ours and no others."""
+    """Read a prompt; the user's file replaces ours if it has the same sections and known slots."""
     shipped = files(room).joinpath(f"{name}.md").read_text(encoding="utf-8")
-    mine = Path(folder, f"{name}.md")
-    if not (folder and mine.is_file()):
+    own = Path(folder, f"{name}.md")
+    if not (folder and own.is_file()):
         return _split(shipped)
-    made = _split(mine.read_text(encoding="utf-8"))
-    unknown = {s for _, body in made for s in _SLOT.findall(body)} - set(_SLOT.findall(shipped))
+    sections = _split(own.read_text(encoding="utf-8"))
+    obstacle = _obstacle(sections, shipped)
+    if obstacle:
+        remedy = "take the shipped file as the pattern"
+        raise InputError(f"{own} cannot be used as a prompt: {obstacle}", remedy)
+    return sections
+
+
+def _obstacle(sections: Sequence[tuple[str, str]], shipped: str) -> str:
+    """Return why a user's sections cannot replace a shipped prompt, or ""."""
+    slots: set[str] = set()
+    for _, body in sections:
+        slots.update(_SLOT.findall(body))
+    unknown = slots - set(_SLOT.findall(shipped))
+    if unknown:
+        return f"it fills no slot {{{min(unknown)}}}"
     roles = [role for role, _ in _split(shipped)]
-    if unknown or [role for role, _ in made] != roles:
-        sections = " and ".join(f"“# {role}”" for role in roles)
-        told = f"it fills no slot {{{min(unknown)}}}" if unknown else f"it needs the sections {sections}"
-        raise InputError(f"{mine} cannot be used as a prompt: {told}", "take the shipped file as the pattern")
-    return made
+    if [role for role, _ in sections] == roles:
+        return ""
+    needed = " and ".join(f"“# {role}”" for role in roles)
+    return f"it needs the sections {needed}"
 
 
 def _split(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the (role, body) pairs of a prompt."""
     parts = _SECTION.split(text)[1:]
-    return tuple((role, body.strip()) for role, body in zip(parts[::2], parts[1::2], strict=True))
+    return tuple(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
 def load(name: str, *, room: str = __name__, **slots: object) -> Messages:
-    """Return the messages of prompt `name` with its slots filled.
+    """Return the messages of prompt `name` with filled slots.
 
-    Filled text is never scanned for slots again, so retrieved text cannot reach another slot. `room` is the
-    package in which the prompt lies.
+    Filled text is not searched for slots, so retrieved text cannot fill another slot. `room` is the package
+    of the prompt.
 
     Raises:
-        KeyError: if a slot of the prompt is not given.
-        InputError: if the file of that name in RAGWEAVE_PROMPTS is no such prompt.
+        KeyError: a slot of the prompt is missing.
+        InputError: the file of that name in RAGWEAVE_PROMPTS cannot replace the prompt.
     """
-    read = _sections(name, str(model_settings().prompts or ""), room)
-    return [(role, _SLOT.sub(lambda m: str(slots[m.group(1)]), body)) for role, body in read]
+    messages: Messages = []
+    for role, body in _sections(name, str(model_settings().prompts or ""), room):
+        messages.append((role, _SLOT.sub(lambda slot: str(slots[slot[1]]), body)))
+    return messages
 
 
 def fingerprint(name: str) -> str:
-    """Return a digest of prompt `name` before its slots are filled: results that rest on its wording are kept by it."""
+    """Return a digest of prompt `name` with empty slots: a key for results that depend on its words."""
     return hashlib.sha256(repr(_sections(name, str(model_settings().prompts or ""))).encode()).hexdigest()
 
 
 def passage(number: int, title: str, text: str) -> str:
-    """Return a numbered passage as every prompt shows it: its title and its text inside one quotation."""
+    """Return a numbered passage for a prompt: its title and text inside one quotation."""
     return f"[{number}]\n" + quote(f"{' '.join(title.split())}\n{text}")
 
 
 def quote(text: str) -> str:
-    """Mark text from outside as data: its own closing marks are defused, so that it cannot end the quotation."""
+    """Mark untrusted text as data; its closing marks are replaced, so that it cannot end the quotation."""
     return OPENS + text.replace("<<<", "‹‹‹").replace(">>>", "›››") + CLOSES

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,3 +77,15 @@ def test_any_text_is_read(text: str) -> None:
 def test_a_number_that_opens_a_line_counts_though_the_line_above_ends_in_a_letter():
     held = values("grade | pages\n2026 | Moss on weirs")
     assert "2026" in {value.text for value in held}
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1", "version 1.2.3", "-10.0.0.1", "9" * 400, "1/2", "14:30"])
+def test_what_is_no_finite_number_has_no_amount(text: str) -> None:
+    first = values(text)[0]
+    assert first.amounts() == []
+
+
+@given(st.text() | st.text("0123456789.,:/-' ap%€"))
+def test_amounts_never_raise_and_are_finite(text: str) -> None:
+    for value in values(text):
+        assert all(map(math.isfinite, value.amounts()))
