@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragweave.app.api import aask, asearch
-from ragweave.app.integrations import _told
+from ragweave.app.integrations import _content
 from ragweave.app.places import place
 from ragweave.components.answer import Answer
 from ragweave.components.context import Context
@@ -90,5 +90,5 @@ async def test_a_place_says_it_wherever_it_is_shown() -> None:
     assert rows and all(place(e["locator"]).endswith(MARK) for e in rows)
     assert where(rows[0]["locator"]).endswith(MARK)
     answer = await aask("Who found the comet?", context=SMALL, graph="video_rag")
-    places = [line for line in _told(answer).splitlines() if line.startswith("[")]
+    places = [line for line in _content(answer).splitlines() if line.startswith("[")]
     assert len(places) == len(answer.citations) and all(line.endswith(MARK) for line in places)
