@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ragweave.corpora.blocks import Block, Lines, Parsed
 from ragweave.corpora.decode import read_text
+from ragweave.corpora.formats.cell_numbers import YEAR
 from ragweave.corpora.formats.csv_rows import rows_of
-from ragweave.corpora.formats.merged import YEAR, TableRow, joined, parted
+from ragweave.corpora.formats.merged import TableRow, joined, parted
 
 _DELIMITERS = ";,\t|"
 """In order of preference: if a comma divides the lines no better than another sign, it marks decimals."""
@@ -46,9 +47,7 @@ class _Table:
         self._mark = mark
         self._wide = most([len(row.cells) for row in first])
         self._short_heads = _short_heads(first, self._wide)
-        padded = [row._replace(cells=_unpadded(row.cells)) for row in first]
-        top = {row.line for row in padded[: above(padded)]}
-        self._top = top - self._short_heads.keys()
+        self._top = _lines_above(first) - self._short_heads.keys()
         """Lines above the headers."""
         self._titles = Lines()
         self._ended: list[Block] = []
@@ -74,16 +73,27 @@ class _Table:
                 self._samples.append(cells)
             self._lines.add(joined(cells), line)
         self._end_table()
-        blocks = [self._titles.block("text"), *self._ended]
-        return Parsed(blocks=tuple(b for b in blocks if b.text), warnings=tuple(warnings))
+        blocks = self._ended
+        titles = self._titles.block("text")
+        if titles.text:
+            blocks = [titles, *blocks]
+        return Parsed(blocks=tuple(blocks), warnings=tuple(warnings))
 
     def _is_above(self, cells: Sequence[str], line: int) -> bool:
         return line in self._top or (len(cells) != self._wide and line <= _SNIFFED)
 
     def _end_table(self) -> None:
         level = int(has_header(self._samples))
-        self._ended.append(self._lines.block("table", level=level))
+        table = self._lines.block("table", level=level)
+        if table.text:
+            self._ended.append(table)
         self._lines, self._samples = Lines(), []
+
+
+def _lines_above(first: Sequence[TableRow]) -> set[int]:
+    """Return the lines of the rows that precede the headers."""
+    padded = [row._replace(cells=_unpadded(row.cells)) for row in first]
+    return {row.line for row in padded[: above(padded)]}
 
 
 def _unpadded(cells: list[str]) -> list[str]:
@@ -97,7 +107,7 @@ def _unpadded(cells: list[str]) -> list[str]:
 def delimiter(text: str) -> str:
     """Return the sign that most of the first lines use equally often; of several, the most frequent."""
     lines = text.split("\n", _SNIFFED)[:_SNIFFED]
-    sample = [line for line in lines if line.strip()]
+    sample = list(filter(str.strip, lines))
     best, best_score = ",", (0.0, 0)
     for mark in _DELIMITERS:
         score = _evenness(mark, sample)
@@ -129,8 +139,12 @@ def _short_heads(rows: Sequence[TableRow], wide: int) -> dict[int, list[str]]:
     head = rows[at - 1]
     if not 2 < wide == len(head.cells) + 1:
         return {}
-    body = [row.cells for row in rows[at:] if len(row.cells) == wide]
-    lacks_last = not any(cells[-1] for cells in body)
+    body: list[list[str]] = []
+    lacks_last = True
+    for row in rows[at:]:
+        if len(row.cells) == wide:
+            body.append(row.cells)
+            lacks_last = lacks_last and not row.cells[-1]
     heads = [*head.cells, ""] if lacks_last else ["", *head.cells]
     certain = lacks_last or any(map(_is_number, body[0]))
     if certain and has_header([heads, *body]):
@@ -147,7 +161,7 @@ def most(counts: Sequence[int]) -> int:
 def above(rows: Sequence[TableRow]) -> int:
     """Return how many rows precede the headers: titles or dates, with fewer cells than most rows."""
     wide = most([len(row.cells) for row in rows])
-    least = min(2, most([_filled(row) for row in rows])) if wide > 2 else 1
+    least = min(2, most(list(map(_filled, rows)))) if wide > 2 else 1
     count = 0
     for row in rows:
         if not _is_above(row, wide, least):
@@ -181,20 +195,23 @@ def _heads_at(rows: Sequence[TableRow], wide: int) -> int:
             continue
         if wide < 2 or n == 0 or len(set(row.cells)) < wide:
             return 0
-        if any(_filled(before) >= wide for before in rows[:n]) or any(map(_has_digit, row.cells)):
+        most_filled = max(map(_filled, rows[:n]))
+        if most_filled >= wide or any(map(_has_digit, row.cells)):
             return 0
-        below = [under.cells for under in rows[n + 1 :]]
-        return n if any(_is_of_figures(below, column) for column in range(wide)) else 0
+        for column in range(wide):
+            if _is_of_figures(rows[n + 1 :], column):
+                return n
+        return 0
     return 0
 
 
-def _is_of_figures(rows: Sequence[Sequence[str]], column: int) -> bool:
+def _is_of_figures(rows: Sequence[TableRow], column: int) -> bool:
     """Return whether most filled cells of a column hold digits."""
     filled = figures = 0
-    for cells in rows:
-        if column < len(cells) and cells[column]:
+    for row in rows:
+        if column < len(row.cells) and row.cells[column]:
             filled += 1
-            figures += _has_digit(cells[column])
+            figures += _has_digit(row.cells[column])
     return figures >= _FIGURES * max(filled, 1)
 
 

@@ -51,8 +51,8 @@ def parse(path: Path) -> Parsed:
     """
     with Package(path) as archive:
         related = relations(archive, _MAIN)
-        parts = {kind: target for kind, target in related.values() if archive.has(target)}
-        document = _Document(archive, related, parts)
+        document = _Document(archive, related)
+        parts = document.parts
         main = archive.xml(_MAIN)
         document.read(main)
         hidden = _hidden_texts(main)
@@ -62,11 +62,12 @@ def parse(path: Path) -> Parsed:
             if kind in parts:
                 document.read_notes(archive.xml(parts[kind]))
         edges = _edges(related)
-        document.read_edges(archive.xml(part) for part in edges if archive.has(part))
+        document.read_edges(edges)
         properties = core(archive)
         left = unread(archive, (_MAIN, *edges)) + macros(archive)
     blocks = document.blocks
-    left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
+    for block in blocks:
+        left["symbol of a font", "symbols of a font"] += block.text.count(UNKNOWN)
     return replace(
         properties,
         title=properties.title or document.title or document.top,
@@ -100,8 +101,14 @@ def _edges(related: dict[str, tuple[str, str]]) -> list[str]:
 class _Document:
     """Collects the blocks and pictures of one document."""
 
-    def __init__(self, archive: Package, related: dict[str, tuple[str, str]], parts: dict[str, str]) -> None:
-        styles = archive.xml(parts["styles"]) if "styles" in parts else ()
+    def __init__(self, archive: Package, related: dict[str, tuple[str, str]]) -> None:
+        self.parts: dict[str, str] = {}
+        """By type of relationship: the last part of that type that the file holds."""
+        self._related: dict[str, tuple[str, str]] = {}
+        for id, (kind, part) in related.items():
+            if archive.has(part):
+                self.parts[kind] = part
+                self._related[id] = (kind, part)
         self.title = ""
         self.top = ""
         """The first heading of the first level, without its number."""
@@ -109,14 +116,22 @@ class _Document:
         self.blocks: list[Block] = []
         self.figures: list[Figure] = []
         self._archive = archive
-        self._parts = {id: (kind, part) for id, (kind, part) in related.items() if archive.has(part)}
         self._list: list[str] = []
         self._commented: dict[str, int] = {}
         """By comment: the number of blocks up to the end of the text that it comments on."""
-        self._styles = {s.get(f"{W}styleId") or "": s for s in styles if s.tag == f"{W}style"}
-        self._numbering = (
-            Numbering(archive.xml(parts["numbering"]), self._styles) if "numbering" in parts else None
-        )
+        self._styles = self._read_styles()
+        self._numbering: Numbering | None = None
+        if "numbering" in self.parts:
+            self._numbering = Numbering(archive.xml(self.parts["numbering"]), self._styles)
+
+    def _read_styles(self) -> dict[str, Any]:
+        """Return the styles by their ids."""
+        styles: dict[str, Any] = {}
+        if "styles" in self.parts:
+            for style in self._archive.xml(self.parts["styles"]):
+                if style.tag == f"{W}style":
+                    styles[style.get(f"{W}styleId") or ""] = style
+        return styles
 
     def read(self, root: Any) -> None:
         """Read the body; list paragraphs that follow each other are one list."""
@@ -125,7 +140,7 @@ class _Document:
         for element in _paragraphs_and_tables(root):
             self._take_figures(element, self._count())
             if element.tag == f"{W}altChunk":
-                _, part = self._parts.get(element.get(f"{R}id") or "", ("", ""))
+                _, part = self._related.get(element.get(f"{R}id") or "", ("", ""))
                 self._add(*imported(self._archive, part, self.warnings))
             elif element.tag == f"{W}tbl":
                 self._add(*table_of(element))
@@ -160,24 +175,32 @@ class _Document:
                 author = " ".join((note.get(f"{W}author") or "").split())
                 at = self._commented.get(note.get(f"{W}id") or "", len(self.blocks))
                 placed.append((at, Block(comment(text, author), "text")))
-        before = sorted(at for at, _ in placed)
-        self.figures = [replace(f, at=f.at + bisect_right(before, f.at)) for f in self.figures]
+        before = sorted([at for at, _ in placed])
+        for n, figure in enumerate(self.figures):
+            moved = bisect_right(before, figure.at)
+            self.figures[n] = replace(figure, at=figure.at + moved)
         placed += enumerate(self.blocks)
         placed.sort(key=lambda entry: entry[0])
         self.blocks = [block for _, block in placed]
 
-    def read_edges(self, roots: Iterable[Any]) -> None:
+    def read_edges(self, parts: Iterable[str]) -> None:
         """Add headers and footers before the body, each line once; no page numbers, no repeated headings."""
-        headings = {block.text.casefold() for block in self.blocks if block.kind == "heading"}
-        lines: dict[str, str] = {}
-        for root in roots:
-            for paragraph in root.iter(f"{W}p"):
+        seen: set[str] = set()
+        for block in self.blocks:
+            if block.kind == "heading":
+                seen.add(block.text.casefold())
+        lines: list[str] = []
+        for part in parts:
+            if not self._archive.has(part):
+                continue
+            for paragraph in self._archive.xml(part).iter(f"{W}p"):
                 text = text_of(paragraph)
                 key = text.casefold()
-                if text and key not in headings and not PAGE_NUMBER.fullmatch(text):
-                    lines.setdefault(key, text)
+                if text and key not in seen and not PAGE_NUMBER.fullmatch(text):
+                    seen.add(key)
+                    lines.append(text)
         if lines:
-            self.blocks.insert(0, Block("\n".join(lines.values()), "text"))
+            self.blocks.insert(0, Block("\n".join(lines), "text"))
             self.figures = [replace(f, at=f.at + 1) for f in self.figures]
 
     def _paragraph(self, element: Any, text: str) -> None:
@@ -212,7 +235,9 @@ class _Document:
         if self._list:
             self.blocks.append(Block("\n".join(self._list), "list"))
             self._list = []
-        self.blocks += [b for b in blocks if b.text.strip()]
+        for block in blocks:
+            if block.text.strip():
+                self.blocks.append(block)
 
     def _drawn(self, element: Any) -> list[Block]:
         """Return the figures of the charts and the texts of the diagrams in a paragraph or table."""
@@ -220,7 +245,7 @@ class _Document:
         for found in element.iter(f"{C}chart", RELATION):
             if _is_inner(found, element) or _is_fallback(found):
                 continue
-            kind, part = self._parts.get(found.get(f"{R}id") or found.get(f"{R}dm") or "", ("", ""))
+            kind, part = self._related.get(found.get(f"{R}id") or found.get(f"{R}dm") or "", ("", ""))
             if kind == "chart":
                 blocks += tables(self._archive.xml(part), 0, self.warnings)
             elif kind == "diagramData" and found.tag.startswith(D):
@@ -234,14 +259,14 @@ class _Document:
                 continue
             shown = next(chain(drawing.iter(f"{A}blip"), drawing.iter(_VML)), None)
             id = "" if shown is None else shown.get(f"{R}embed") or shown.get(f"{R}id") or ""
-            kind, part = self._parts.get(id, ("", ""))
+            kind, part = self._related.get(id, ("", ""))
             if kind == "image":
                 self.figures.append(Figure(part, at, alt=_alt(drawing)))
 
 
 def _paragraphs_text(note: Any) -> str:
     """Return the paragraphs of a note that have text, one a line."""
-    texts = [text_of(paragraph) for paragraph in note.iter(f"{W}p")]
+    texts = map(text_of, note.iter(f"{W}p"))
     return "\n".join(filter(None, texts))
 
 
@@ -258,7 +283,10 @@ def _is_listed(element: Any, styles: Iterable[Any]) -> bool:
     """Return whether a paragraph is an item of a list, by itself or by its styles."""
     if element.find(f"{W}pPr/{W}numPr") is not None:
         return attribute(element, f"{W}pPr/{W}numPr/{W}numId", f"{W}val") != "0"
-    return any(style.find(f"{W}pPr/{W}numPr") is not None for style in styles)
+    for style in styles:
+        if style.find(f"{W}pPr/{W}numPr") is not None:
+            return True
+    return False
 
 
 def _alt(drawing: Any) -> str:

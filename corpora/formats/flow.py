@@ -14,6 +14,8 @@ from typing import Any
 from lxml import etree
 
 from ragweave.corpora.blocks import Block, Figure, Lines
+from ragweave.corpora.formats import elements
+from ragweave.corpora.formats.elements import caption, is_data, value
 from ragweave.corpora.formats.looks import Weights, ends_page, headed, running
 from ragweave.corpora.formats.merged import Cell, MergedTable, TableRow, spanned
 from ragweave.corpora.formats.spaced import closed_up, head_rows, signed
@@ -23,16 +25,6 @@ LINE = "data-line"
 """Attribute with the line of an element that was made from another format."""
 MARK = "data-mark"
 """Attribute with the mark of a list item that was made from another format."""
-_INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr output q rp rt"
-    " ruby s samp small span strike strong sub sup time tt u var wbr".split()
-)
-_STRUCK = ("del", "s", "strike")
-_HEADINGS = {f"h{n}": n for n in range(1, 7)}
-_LISTS = ("ul", "ol", "dl", "menu")
-_GROUPS = ("thead", "tbody", "tfoot")
-_CELL_CHARACTERS = 400
-"""Tables with longer cells on average are layout, not data."""
 
 
 def flow(
@@ -40,8 +32,8 @@ def flow(
 ) -> tuple[list[Block], list[Figure]]:
     """Return the blocks and pictures of an element in reading order.
 
-    `is_out` tells elements that are left out with all they hold. Where the elements were `made` from another
-    format, lines are those of LINE, and every table is data.
+    Elements for which `is_out` is true are left out with all they hold. If the elements were `made` from
+    another format, lines are those of LINE, and every table is data.
     """
     found = _Flow(made)
     walker = etree.iterwalk(start, events=("start", "end"))
@@ -70,6 +62,9 @@ class _Part:
     line: int
     texts: list[str] = field(default_factory=list)
     hard: bool = False
+
+    def has_words(self) -> bool:
+        return bool("".join(self.texts).strip())
 
 
 class _Flow:
@@ -117,7 +112,7 @@ class _Flow:
         self._line = int((element.get(LINE) if self._made else element.sourceline) or self._line)
         if tag == "br":
             self._break()
-        elif tag not in _INLINE:
+        elif tag not in elements.INLINE:
             self._flush()
             if ends_page(element, "before"):
                 self._pages.append(len(self._blocks))
@@ -128,7 +123,7 @@ class _Flow:
             self._picture(element)
         elif tag in ("sup", "sub"):
             self._raise(element)
-        elif tag in _STRUCK:
+        elif tag in elements.STRUCK:
             self._struck.append((len(self._parts), len(self._parts[-1].texts) if self._parts else 0))
         self.text(element.text or "")
 
@@ -138,11 +133,11 @@ class _Flow:
         self._weights.end()
         if tag in ("sup", "sub") and self._raised:
             self.text(self._raised.pop())
-        if tag in _STRUCK and self._struck:
+        if tag in elements.STRUCK and self._struck:
             place = self._struck.pop()
             if not self._struck:  # struck text inside struck text goes with it
                 self._withdraw(*place)
-        if tag in _INLINE or tag == "br":
+        if tag in elements.INLINE or tag == "br":
             return
         self._flush()
         if ends_page(element, "after"):
@@ -152,13 +147,13 @@ class _Flow:
     def _close(self, element: Any) -> None:
         """End the heading, list or table that a block element opened."""
         tag = element.tag
-        if tag in _HEADINGS:
+        if tag in elements.HEADINGS:
             self._heading = 0
         elif tag == "pre":
             self._pre = max(0, self._pre - 1)
         elif tag == "dt":
             self._in_term = False
-        elif tag in _LISTS:
+        elif tag in elements.LISTS:
             self._put_term()
             self._depth = max(0, self._depth - 1)
             if tag == "ol" and self._counters:
@@ -191,40 +186,58 @@ class _Flow:
         self._close_list()
         gone = running(self._blocks, self._pages)
         blocks = self._blocks if self._made else headed(self._blocks, self._bold)
-        kept = [b for n, b in enumerate(blocks) if n not in gone]
-        return kept, [replace(f, at=f.at - sum(n < f.at for n in gone)) for f in self._figures]
+        kept: list[Block] = []
+        moved: list[int] = []
+        for n, block in enumerate(blocks):
+            moved.append(len(kept))
+            if n not in gone:
+                kept.append(block)
+        moved.append(len(kept))
+        return kept, [replace(figure, at=moved[figure.at]) for figure in self._figures]
 
     def _open(self, element: Any) -> None:
+        """Begin what a block element opens: a heading, code, a list or its item, a table or its row."""
         tag = element.tag
-        if tag in _HEADINGS:
+        if tag in elements.HEADINGS:
             self._close_list()
-            self._heading = _HEADINGS[tag]
+            self._heading = elements.HEADINGS[tag]
         elif tag == "pre":
             self._pre += 1
-        elif tag in _LISTS:
-            self._put_term()
-            self._depth += 1
-            if tag == "ol":
-                start = element.get("start") or ""
-                self._counters.append(int(start) - 1 if start.isdecimal() else 0)
+        elif tag in elements.LISTS:
+            self._open_list(element)
         elif tag == "li" and self._depth:
-            self._mark = "- "
-            if self._made and element.get(MARK):
-                self._mark = f"{element.get(MARK)} "
-            elif self._counters and element.getparent().tag == "ol":
-                self._counters[-1] += 1
-                self._mark = f"{self._counters[-1]}. "
+            self._mark = self._item_mark(element)
         elif tag == "dt" and self._depth:
             self._put_term()
             self._mark, self._in_term = "- ", True
-        elif tag == "table" and self._table is None and (self._made or _is_data(element)):
-            self._close_list()
-            self._table = []
-            self._merged.begin()
+        elif tag == "table":
+            self._open_table(element)
         elif tag == "tr":
             self._cells, self._all_header, self._row_line = [], True, self._line
         elif tag == "td":
             self._all_header = False
+
+    def _open_list(self, element: Any) -> None:
+        self._put_term()
+        self._depth += 1
+        if element.tag == "ol":
+            start = element.get("start") or ""
+            self._counters.append(int(start) - 1 if start.isdecimal() else 0)
+
+    def _item_mark(self, element: Any) -> str:
+        if self._made and element.get(MARK):
+            return f"{element.get(MARK)} "
+        if self._counters and element.getparent().tag == "ol":
+            self._counters[-1] += 1
+            return f"{self._counters[-1]}. "
+        return "- "
+
+    def _open_table(self, element: Any) -> None:
+        """Begin a table of data; a table inside another one is part of its cell."""
+        if self._table is None and (self._made or is_data(element)):
+            self._close_list()
+            self._table = []
+            self._merged.begin()
 
     def _raise(self, element: Any) -> None:
         """Part what is raised from the number or word before it."""
@@ -248,11 +261,9 @@ class _Flow:
         src = (element.get("src") or "").strip()
         if not src:
             return
-        around = next((e for e in element.iterancestors() if e.tag == "figure"), None)
-        found = around.find(".//figcaption") if around is not None else _emphasised(element)
-        caption = " ".join(" ".join(found.itertext()).split()) if found is not None else ""
-        alt, title = (" ".join((element.get(name) or "").split()) for name in ("alt", "title"))
-        self._figures.append(Figure(src, len(self._blocks), caption or title, alt, line=self._line))
+        title = caption(element) or value(element, "title")
+        alt = value(element, "alt")
+        self._figures.append(Figure(src, len(self._blocks), title, alt, line=self._line))
 
     def _break(self) -> None:
         """End the line here, as <br> does."""
@@ -260,18 +271,24 @@ class _Flow:
             self._parts[-1].hard = True
         self._parts.append(_Part(self._line))
 
-    def _flush(self) -> None:
-        """Turn the gathered text into what is open: heading, code, cell, list line or paragraph."""
-        lines = Lines()
-        if self._withdrawn and not any(text.strip() for part in self._parts for text in part.texts):
+    def _gathered(self) -> Lines:
+        """Return the gathered text and empty it; struck-out words count if there are no others."""
+        if self._withdrawn and not any(map(_Part.has_words, self._parts)):
             self._parts = self._withdrawn
         self._withdrawn, self._struck = [], [(0, 0)] * len(self._struck)
+        lines = Lines()
         for part in self._parts:
             text = "".join(part.texts)
             plain = text.rstrip() if self._pre else " ".join(text.split())
             if plain or part.hard:
                 lines.add(plain, part.line, wrapped=not part.hard and not self._pre)
-        self._parts, bold = [], self._weights.all_bold()
+        self._parts = []
+        return lines
+
+    def _flush(self) -> None:
+        """Turn the gathered text into what is open: heading, code, cell, list line or paragraph."""
+        lines = self._gathered()
+        is_bold = self._weights.all_bold()
         if not lines.text.strip():
             return
         if self._heading:
@@ -284,7 +301,8 @@ class _Flow:
         elif self._depth:
             self._item(lines)
         else:
-            self._bold |= {len(self._blocks)} if bold else set()
+            if is_bold:
+                self._bold.add(len(self._blocks))
             self._blocks.append(lines.block("code" if self._pre else "text"))
 
     def _item(self, lines: Lines) -> None:
@@ -309,7 +327,7 @@ class _Flow:
         tag = element.tag
         if tag in ("td", "th"):
             text = self._cell.text.replace("\n", " ").strip()
-            down, across = (spanned((element.get(name) or "").strip()) for name in ("rowspan", "colspan"))
+            down, across = spanned(value(element, "rowspan")), spanned(value(element, "colspan"))
             self._cells.append((text, down, across))
             self._cell = Lines()
         elif tag == "tr":
@@ -317,33 +335,14 @@ class _Flow:
             if any(text for text, _, _ in self._cells):
                 table.append(TableRow(cells, self._row_line, self._all_header))
             self._cells = []
-        elif tag in _GROUPS:
+        elif tag in elements.GROUPS:
             self._merged.close()
         elif tag == "caption" and self._cell.text:
             self._blocks.append(self._cell.block("text"))
             self._cell = Lines()
         elif tag == "table":
-            if table and (count := head_rows(table)):
+            count = head_rows(table)
+            if count:
                 table = closed_up(table, count)
             self._blocks += self._merged.blocks(table, head_rows)
             self._table = None
-
-
-def _emphasised(picture: Any) -> Any:
-    """Return the emphasised text that is alone behind a picture in its paragraph: its caption; or None."""
-    paragraph, after = picture.getparent(), picture.getnext()
-    if paragraph is None or paragraph.tag != "p" or picture.getprevious() is not None:
-        return None
-    if after is None or after.tag != "em" or after.getnext() is not None:
-        return None
-    return None if any((t or "").strip() for t in (paragraph.text, picture.tail, after.tail)) else after
-
-
-def _is_data(table: Any) -> bool:
-    """Tell a table of data from one that lays out a page."""
-    if next(table.iterdescendants("h1", "h2", "h3", "h4", "pre", "ul", "ol", "table"), None) is not None:
-        return False
-    cells = sum(1 for _ in table.iter("td", "th"))
-    rows = sum(1 for _ in table.iter("tr"))
-    length = sum(len(t.strip()) for t in table.itertext())
-    return cells > rows >= 1 and length <= _CELL_CHARACTERS * cells

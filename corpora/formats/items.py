@@ -89,10 +89,19 @@ class ItemLine(BaseModel):
             raise ValueError("it is no ISO date, such as 2024-05-31")
         return value
 
+    def text_parts(self) -> list[str]:
+        """Return the texts of the fields that have any, without space around them."""
+        texts = [getattr(self, name).strip() for name in TEXT_FIELDS]
+        return list(filter(None, texts))
+
+    def headings(self) -> list[str]:
+        """Return the headings that have text, without space around them."""
+        return list(filter(None, map(str.strip, self.heading)))
+
     @model_validator(mode="after")
     def _whole(self) -> ItemLine:
         timed = self.kind in ("clip", "video")
-        if not any(getattr(self, name).strip() for name in TEXT_FIELDS):
+        if not self.text_parts():
             raise ValueError(f"it has no text: give one of {', '.join(TEXT_FIELDS)}")
         if not timed and (self.start is not None or self.end is not None):
             raise ValueError(f"start and end belong to clips and videos, not to the kind {self.kind}")
@@ -148,7 +157,7 @@ def _no_number(name: str) -> float:
 def _why(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where = ".".join(map(str, first["loc"]))
         what = first["msg"].removeprefix("Value error, ")
         return f"{where}: {what}" if where else what
     if isinstance(error, json.JSONDecodeError):
@@ -157,17 +166,19 @@ def _why(error: Exception) -> str:
 
 
 def _record(row: ItemLine, path: Path, number: int) -> Item:
-    parts = [getattr(row, name).strip() for name in TEXT_FIELDS]
-    meta = {f"own_{name}" if name in _OURS else name: value for name, value in row.meta.items()}
-    meta |= {"key": row.id} if row.id else {}
+    meta: dict[str, Any] = {}
+    for name, value in row.meta.items():
+        meta[f"own_{name}" if name in _OURS else name] = value
+    if row.id:
+        meta["key"] = row.id
     return Item(
         id="",
         corpus=row.kind,
         source="",
         title=row.title.strip() or (PurePosixPath(row.file).name if row.file else path.stem),
-        text="\n\n".join(part for part in parts if part),
+        text="\n\n".join(row.text_parts()),
         locator=_locator(row, path, number),
-        heading=tuple(h.strip() for h in row.heading if h.strip()),
+        heading=tuple(row.headings()),
         date=iso_date(row.date) if row.date else None,
         language=language_code(row.language),
         meta=meta,
@@ -191,5 +202,5 @@ def _locator(row: ItemLine, path: Path, number: int) -> Locator:
         where["page"] = row.page
     else:
         where["kind"] = "heading"
-        where["heading"] = [h.strip() for h in row.heading if h.strip()]
+        where["heading"] = row.headings()
     return where

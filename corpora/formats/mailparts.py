@@ -31,6 +31,8 @@ _SAME, _HALF = 0.8, 0.5
 _STUB = 20
 """A page with fewer words is short, and a plain text with fewer words adds nothing to its page."""
 _WORD = re.compile(rf"[{UNSPACED}]|[^\W_]+")
+_UNDECODED = re.compile("[\udc80-\udcff]")
+"""Bytes above 127, which no header should have."""
 _WORDS = 20_000
 """Characters of a text whose words are compared."""
 
@@ -205,13 +207,13 @@ def _words(part: EmailMessage, path: Path) -> set[str]:
     try:
         if page is not None:
             blocks = html.page(data_of(page), path, page.get_content_charset() or "").blocks
-            text = "\n".join(block.text for block in blocks)
+            text = "\n".join([block.text for block in blocks])
         else:
             data = data_of(inner)
             text = as_declared(data, inner.get_content_charset() or "") or decode(data, path)
     except SourceError:
         return set()
-    return {word.casefold() for word in _WORD.findall(text[:_WORDS])}
+    return set(map(str.casefold, _WORD.findall(text[:_WORDS])))
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:
@@ -224,7 +226,7 @@ def _inner(part: EmailMessage) -> list[EmailMessage]:
 def header(message: EmailMessage, name: str) -> str:
     """Return a header in one line; one that cannot be decoded is returned as it is written."""
     raw = _raw_header(message, name)
-    if any("\udc80" <= c <= "\udcff" for c in raw):  # bytes above 127, which no header should have
+    if _UNDECODED.search(raw):
         return " ".join(decode(raw.encode("utf-8", "surrogateescape"), Path(name)).split())
     try:
         return " ".join(str(message.get(name, "")).split())
@@ -254,9 +256,15 @@ def is_cut(part: EmailMessage) -> bool:
 
 
 def _has_defect(part: EmailMessage, *kinds: type[MessageDefect]) -> bool:
-    return any(isinstance(defect, kinds) for defect in part.defects)
+    for defect in part.defects:
+        if isinstance(defect, kinds):
+            return True
+    return False
 
 
 def ids(message: EmailMessage, names: Iterable[str]) -> list[str]:
     """Return the message ids in the named headers."""
-    return re.findall(r"<[^<>\s]+>", " ".join(header(message, name) for name in names))
+    found: list[str] = []
+    for name in names:
+        found += re.findall(r"<[^<>\s]+>", header(message, name))
+    return found

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ragweave.corpora.blocks import Block, Lines
+from ragweave.corpora.formats.cell_numbers import is_name, is_number
 
 Cell = tuple[str, int, int]
 """A text, and how many rows and columns it spans."""
@@ -27,20 +28,6 @@ _MOST_HEADS = 3
 TOP = 20
 """Rows at the top of a table that are searched for titles and headers."""
 _BAR = re.compile(r"(?:^|(?<=\s))\|(?=\s|$)")
-YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
-_SPACES = re.compile("[\u00a0\u2007\u2009\u202f]")
-_AMOUNT = (
-    r"(?:\d{1,3}(?:[ '’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?|[.,]\d+)(?:(?<=\d)[.,][-–—−]{1,2}(?![\w-]))?"
-)
-_CURRENCY = (
-    r"[€$£¥]|(?:eur|euros?|usd|dollars?|gbp|pounds?|jpy|yen|cny|yuan|rmb|chf|fr|sfr|kr|sek|nok|dkk"
-    r"|cents?|ct)\b\.?"
-)
-_NUMBER = re.compile(
-    rf"(?P<open>\()?\s*[-−–]?\s*(?P<before>{_CURRENCY})?\s*[-−]?\s*{_AMOUNT}\s*"
-    r"(?P<after>%|‰|°\s?[CF]?|[€$£¥]|[^\W\d_][\w²³/.]*(?:\s[^\W\d_][\w²³/.]*)?)?\s*(?P<close>\))?",
-    re.I,
-)
 
 
 class TableRow(NamedTuple):
@@ -82,6 +69,12 @@ class _RowLayout:
     def is_taken(self, column: int) -> bool:
         """Return whether a column already has a cell of this row or of a row above."""
         return column in self.placed or column in self.above
+
+    def is_figure(self, text: str) -> bool:
+        """Return whether a text is a number that a sum would count, not the name of a column."""
+        if self.marked:
+            return False
+        return not is_name(text) if self.heads else is_number(text)
 
 
 class MergedTable:
@@ -137,7 +130,10 @@ class MergedTable:
         """Return whether neither a cell of this row nor one above spans anything."""
         if self._open or len(cells) > self._wide:
             return False
-        return all(down == across == 1 for _, down, across in cells)
+        for _, down, across in cells:
+            if down != 1 or across != 1:
+                return False
+        return True
 
     def _filled_columns(self, cells: Sequence[Cell]) -> int:
         """Return how many columns have text in a row, its own or that of a cell above."""
@@ -152,8 +148,9 @@ class MergedTable:
 
     def _is_alone(self, cells: Sequence[Cell], every: bool) -> bool:
         """Return whether one cell over several columns is all that a row says."""
-        if any(text for text, _ in self._open.values()):
-            return False
+        for text, _ in self._open.values():
+            if text:
+                return False
         widths = []
         for text, _, across in cells:
             if text or not every:
@@ -181,10 +178,8 @@ class MergedTable:
         # A cell alone in its row is a title or names the rows below. It does not belong to these columns.
         is_title = layout.alone and (at == 0 or not layout.heads)
         wide = 1 if is_title else min(across, MAX_COLUMNS - at)
-        is_label = is_name(text) if layout.heads else not _is_number(text)
-        is_figure = not layout.marked and not is_label
+        is_figure = layout.is_figure(text)
         right = text if (layout.heads or at) and not is_figure else ""
-        below = "" if is_figure and at else text
         layout.placed[at] = text
         for column in range(at + 1, at + wide):
             if self._pays(right):
@@ -193,9 +188,10 @@ class MergedTable:
         if wide > 1:
             layout.over.add(at)
         if down > 1:
-            for column in range(at, at + wide):
-                repeated = below if column == at or right else ""
-                self._open[column] = (repeated, down - 1)
+            below = "" if is_figure and at else text
+            self._open[at] = (below, down - 1)
+            for column in range(at + 1, at + wide):
+                self._open[column] = (below if right else "", down - 1)
 
     def blocks(self, rows: Iterable[TableRow], heads: Callable[[Sequence[TableRow]], int]) -> list[Block]:
         """Return the table of the laid out rows, after the titles above its headers as text.
@@ -216,14 +212,15 @@ class MergedTable:
             header = _joined([row.cells for row in first[:count]])
             first[:count] = [TableRow(header, first[0].line)]
             count = 1
-        blocks = [titles.block("text")]
+        blocks = [titles.block("text")] if titles.text else []
         for row, starts_table in parted(chain(first, after)):
             if starts_table:
                 blocks.append(table.block("table", count))
                 table, count = Lines(), 1
             table.add(joined(row.cells), row.line)
-        blocks.append(table.block("table", count))
-        return [block for block in blocks if block.text]
+        if table.text:
+            blocks.append(table.block("table", count))
+        return blocks
 
     def _has_two(self, rows: Sequence[TableRow]) -> bool:
         """Return whether the second row only names the columns under the wide headers of the first."""
@@ -296,7 +293,7 @@ def _is_new_header(before: TableRow, row: TableRow, under: TableRow) -> bool:
         return False
     if any(map(str.isdigit, "".join(cells))):
         return False
-    return any(map(_is_number, before.cells[1:])) and any(map(_is_number, under.cells[1:]))
+    return any(map(is_number, before.cells[1:])) and any(map(is_number, under.cells[1:]))
 
 
 def spanned(value: str, least: int = 1) -> int:
@@ -317,7 +314,7 @@ def _is_title(rows: Sequence[TableRow]) -> bool:
         return False
     cells, under = rows[0].cells, rows[1].cells
     if len(cells) == 1:
-        return any(len(row.cells) > 1 for row in rows[1:4])
+        return max([len(row.cells) for row in rows[1:4]]) > 1
     if not cells[0] and not under[0]:
         return False  # an empty corner in both: these are headers in two lines
     if len(set(filter(None, cells))) != 1:
@@ -343,20 +340,7 @@ def _joined(rows: Sequence[Sequence[str]]) -> list[str]:
             text = _cell_at(row, column)
             if text and text not in texts:
                 texts.append(text)
-        if _is_number(" ".join(texts)):
+        if is_number(" ".join(texts)):
             texts.reverse()
         heads.append(" ".join(texts))
     return heads
-
-
-def _is_number(text: str) -> bool:
-    """Return whether a cell is a number, maybe with brackets, a sign, a currency, `%` or a unit."""
-    match = _NUMBER.fullmatch(_SPACES.sub(" ", text.strip()))
-    if match is None or bool(match["open"]) != bool(match["close"]):
-        return False
-    return not (match["before"] and match["after"])
-
-
-def is_name(text: str) -> bool:
-    """Return whether a cell may name a column: it is a year, or no number."""
-    return not _is_number(text) or bool(YEAR.fullmatch(text))

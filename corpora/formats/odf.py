@@ -19,50 +19,35 @@ from ragweave.corpora.blocks import Block, Figure, Parsed, comment
 from ragweave.corpora.formats.flow import MARK, flow
 from ragweave.corpora.formats.odf_forms import MARKS, controls, entered
 from ragweave.corpora.formats.odf_lists import ListNumbers
+from ragweave.corpora.formats.odf_names import (
+    DC,
+    DRAW,
+    EDGES,
+    FO,
+    HREF,
+    MATH,
+    META,
+    NS,
+    OFFICE,
+    OUT,
+    SPACES,
+    STYLE,
+    SVG,
+    TABLE,
+    TAGS,
+    TEXT,
+)
 from ragweave.corpora.formats.symbols import is_symbolic, shown
 from ragweave.corpora.meta import iso_date, language_code
 from ragweave.corpora.pages import PAGE_NUMBER
 from ragweave.models.errors import SourceError
 
-_NS = "{urn:oasis:names:tc:opendocument:xmlns:"
-OFFICE, TEXT, TABLE, DRAW, STYLE, META, PRESENTATION, SVG = (
-    f"{_NS}{name}:1.0}}"
-    for name in ("office", "text", "table", "drawing", "style", "meta", "presentation", "svg-compatible")
-)
-_FO = f"{_NS}xsl-fo-compatible:1.0}}"
-_DC = "{http://purl.org/dc/elements/1.1/}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
-_MATH = "{http://www.w3.org/1998/Math/MathML}"
-_EDGES = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _FEW = 2
 """Most words of a line that only numbers the pages: `Page 3`."""
 _TINY = 2.0
 """Points of a font that is too small to read."""
 _LENGTH = re.compile(r"(-?\d+(?:\.\d+)?)(cm|mm|in|pt|px)?")
 _UNITS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "px": 0.75}
-_TAGS = {
-    **{f"{TEXT}{name}": "p" for name in ("p", "alphabetical-index-title")},
-    **{f"{TEXT}{name}": "div" for name in ("section", "index-body", "numbered-paragraph")},
-    **{
-        f"{TEXT}{name}": "span"
-        for name in ("span", "a", "meta", "ruby", "ruby-base", "bookmark-ref", "reference-ref")
-    },
-    **{f"{TABLE}table": "table", f"{TABLE}table-row": "tr", f"{TABLE}table-cell": "td"},
-    f"{DRAW}text-box": "div",
-}
-_SPACES = {f"{TEXT}tab": " ", f"{TEXT}s": " ", f"{TEXT}line-break": "\n"}
-_OUT = frozenset(
-    (
-        *(
-            f"{TEXT}{name}"
-            for name in ("tracked-changes", "table-of-content", "hidden-text", "ruby-text", "note")
-        ),
-        *(f"{TEXT}{name}" for name in ("number", "page-number")),
-        *(f"{OFFICE}{name}" for name in ("annotation", "forms", "event-listeners")),
-        *(f"{TABLE}covered-table-cell", f"{TABLE}shapes", f"{PRESENTATION}notes"),
-    )
-)
-"""Elements that are left out of the text; notes and comments follow it."""
 
 
 class Document:
@@ -87,7 +72,10 @@ class Document:
         self._reads_charts = body[0].tag != f"{OFFICE}spreadsheet"
         self._heading_mark: str | None = None
         """The number of the next heading in a list."""
-        self._unseen = {name for name, style in self.styles.items() if _is_unseen(style)}
+        self._unseen: set[str | None] = set()
+        for name, style in self.styles.items():
+            if _is_unseen(style):
+                self._unseen.add(name)
 
     def blocks(self, start: Any) -> tuple[list[Block], list[Figure]]:
         """Return the blocks and pictures of an element, followed by its notes and comments."""
@@ -106,10 +94,9 @@ class Document:
 
     def edges(self) -> list[Block]:
         """Return the headers and footers of the pages as one block, each line once, without page numbers."""
-        tags = [f"{STYLE}{name}" for name in _EDGES]
         lines: list[str] = []
         for master in self._masters.iter(f"{STYLE}master-page"):
-            for edge in master.iter(*tags):
+            for edge in master.iter(*EDGES):
                 for paragraph in edge.iter(f"{TEXT}p"):
                     line = plain(paragraph)
                     if line not in lines and _is_edge_text(paragraph, line):
@@ -123,7 +110,7 @@ class Document:
             style = element.get(f"{TEXT}style-name")
             if style in self._unseen:
                 self.hidden.append(" ".join("".join(element.itertext()).split()))
-            elif element.tag in _SPACES:
+            elif element.tag in SPACES:
                 self._space(element, target)
             elif element.tag == f"{DRAW}image":
                 self._picture(element, target)
@@ -135,7 +122,7 @@ class Document:
                 add(target, entered(element))
             elif element.tag == f"{TEXT}list":
                 self._list(element, target, font)
-            elif element.tag not in _OUT:
+            elif element.tag not in OUT:
                 self._copy(element, self._made(element, target), self._fonts.get(style or "", font))
             add(target, shown(element.tail or "", font))
 
@@ -158,16 +145,16 @@ class Document:
 
     def _object(self, element: Any, target: Any) -> None:
         """Write the figures of a chart and the words of a formula; any other object is counted."""
-        part = f"{(element.get(_HREF) or '').removeprefix('./').rstrip('/')}/content.xml"
+        part = f"{(element.get(HREF) or '').removeprefix('./').rstrip('/')}/content.xml"
         try:
             root = self.archive.xml(part) if self.archive.has(part) else None
         except SourceError:
             root = None
-        chart = None if root is None else root.find(f".//{_NS}chart:1.0}}chart")
-        formula = None if root is None else root.find(f".//{_MATH}annotation")
+        chart = None if root is None else root.find(f".//{NS}chart:1.0}}chart")
+        formula = None if root is None else root.find(f".//{MATH}annotation")
         if chart is not None and self._reads_charts:
-            title = " ".join(plain(p) for p in chart.iterfind(f"{_NS}chart:1.0}}title/{TEXT}p"))
-            etree.SubElement(target, "p").text = title
+            title = map(plain, chart.iterfind(f"{NS}chart:1.0}}title/{TEXT}p"))
+            etree.SubElement(target, "p").text = " ".join(title)
             for table in chart.iter(f"{TABLE}table"):
                 self._copy(table, etree.SubElement(target, "table"))
         elif formula is not None:
@@ -179,7 +166,7 @@ class Document:
         """Return the new HTML element for an element, or `target` if HTML needs none."""
         if element.tag == f"{TEXT}h":
             return self._heading(element, target)
-        tag = _TAGS.get(element.tag)
+        tag = TAGS.get(element.tag)
         if tag is None:
             return target
         if tag != "td":
@@ -209,7 +196,7 @@ class Document:
             add(target, " ")
 
     def _picture(self, element: Any, target: Any) -> None:
-        part = (element.get(_HREF) or "").removeprefix("./")
+        part = (element.get(HREF) or "").removeprefix("./")
         if self.archive.has(part):
             frame = element.getparent()
             title = frame.findtext(f"{SVG}desc") or frame.findtext(f"{SVG}title") or ""
@@ -221,7 +208,7 @@ def annotation(note: Any, place: str = "") -> Block | None:
     text = plain_lines(note)
     if not text:
         return None
-    author = (note.findtext(f"{_DC}creator") or "").strip()
+    author = (note.findtext(f"{DC}creator") or "").strip()
     if place:
         author = f"{author or 'a reader'} on {place}"
     return Block(comment(text, author), "text")
@@ -229,7 +216,7 @@ def annotation(note: Any, place: str = "") -> Block | None:
 
 def plain_lines(element: Any) -> str:
     """Return the paragraphs of an element that have text, one a line."""
-    lines = [plain(paragraph) for paragraph in element.iter(f"{TEXT}p")]
+    lines = map(plain, element.iter(f"{TEXT}p"))
     return "\n".join(filter(None, lines))
 
 
@@ -252,7 +239,7 @@ def _fonts(roots: Iterable[Any]) -> dict[str, str]:
             look = style.find(f"{STYLE}text-properties")
             if look is None:
                 continue
-            stated = look.get(f"{STYLE}font-name") or look.get(f"{_FO}font-family") or ""
+            stated = look.get(f"{STYLE}font-name") or look.get(f"{FO}font-family") or ""
             name = (faces.get(stated) or stated).strip("'\" ")
             if is_symbolic(name):
                 fonts[style.get(f"{STYLE}name") or ""] = name
@@ -269,10 +256,10 @@ def properties(archive: Archive) -> Parsed:
         return " ".join((root.findtext(f".//{name}") or "").split())
 
     return Parsed(
-        title=value(f"{_DC}title"),
-        author=value(f"{META}initial-creator") or value(f"{_DC}creator"),
-        date=iso_date(value(f"{META}creation-date")[:19]) or iso_date(value(f"{_DC}date")[:19]),
-        language=language_code(value(f"{_DC}language")),
+        title=value(f"{DC}title"),
+        author=value(f"{META}initial-creator") or value(f"{DC}creator"),
+        date=iso_date(value(f"{META}creation-date")[:19]) or iso_date(value(f"{DC}date")[:19]),
+        language=language_code(value(f"{DC}language")),
     )
 
 
@@ -301,8 +288,8 @@ def plain(element: Any) -> str:
 def _texts(element: Any) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        yield _SPACES[child.tag] if child.tag in _SPACES else ""
-        if child.tag not in _OUT:
+        yield SPACES[child.tag] if child.tag in SPACES else ""
+        if child.tag not in OUT:
             yield from _texts(child)
         yield child.tail or ""
 
@@ -336,9 +323,9 @@ def _is_unseen(style: Any) -> bool:
     look = style.find(f"{STYLE}text-properties")
     if look is None:
         return False
-    size = look.get(f"{_FO}font-size") or ""
-    is_white = (look.get(f"{_FO}color") or "").lower() == "#ffffff"
-    ground = look.get(f"{_FO}background-color") or "transparent"
+    size = look.get(f"{FO}font-size") or ""
+    is_white = (look.get(f"{FO}color") or "").lower() == "#ffffff"
+    ground = look.get(f"{FO}background-color") or "transparent"
     is_tiny = size.endswith("pt") and 0 < points(size) <= _TINY
     if look.get(f"{TEXT}display") == "none" or is_tiny:
         return True

@@ -8,18 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.corpora.blocks import Block, Figure, Parsed
-from ragweave.corpora.formats.odf import (
-    DRAW,
-    OFFICE,
-    PRESENTATION,
-    SVG,
-    Document,
-    annotation,
-    opened,
-    plain_lines,
-    points,
-    properties,
-)
+from ragweave.corpora.formats.odf import Document, annotation, opened, plain_lines, points, properties
+from ragweave.corpora.formats.odf_names import DRAW, OFFICE, PRESENTATION, SVG
 from ragweave.corpora.formats.ooxml import not_read
 from ragweave.corpora.formats.places import Placed, reading_order
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
@@ -15,23 +16,14 @@ from openpyxl.utils import get_column_letter
 from ragweave.corpora.blocks import Block, Parsed
 from ragweave.corpora.formats.merged import MAX_COLUMNS, MAX_REPEATED, MergedTable, TableRow, spanned
 from ragweave.corpora.formats.number_format import number
-from ragweave.corpora.formats.odf import (
-    DRAW,
-    OFFICE,
-    STYLE,
-    TABLE,
-    TEXT,
-    Document,
-    annotation,
-    opened,
-    plain,
-    properties,
-)
+from ragweave.corpora.formats.odf import Document, annotation, opened, plain, properties
+from ragweave.corpora.formats.odf_names import DRAW, OFFICE, STYLE, TABLE, TEXT
 from ragweave.corpora.formats.ooxml import not_read
 from ragweave.corpora.formats.xlsx import MAX_ROWS, left_out, sheet_blocks
 
 _ROWS = (f"{TABLE}table-row-group", f"{TABLE}table-rows", f"{TABLE}table-header-rows")
 _CELLS = (f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+_SEPARATOR = re.compile("[.,'’]")
 
 
 def parse(path: Path) -> Parsed:
@@ -91,8 +83,9 @@ def _rows(table: Any, merged: MergedTable, budget: _Budget, notes: list[Block]) 
         repeated = _repeated(row, "rows")
         cells = list(_cells(row, budget))
         notes += _notes(row, at)
-        length = sum(len(text) for text, _, _ in cells)
-        for line in range(at, at + budget.copies(repeated, length)) if length else ():
+        length = sum([len(text) for text, _, _ in cells])
+        copies = budget.copies(repeated, length) if length else 0
+        for line in range(at, at + copies):
             if budget.rows <= 0:
                 return
             budget.rows -= 1
@@ -118,8 +111,7 @@ def _notes(row: Any, line: int) -> Iterator[Block]:
 
 def _shapes(document: Document, table: Any, left: Counter[tuple[str, str]]) -> Iterator[Block]:
     """Yield the text of boxes and controls of forms on a sheet; pictures are counted in `left`."""
-    shapes = (e for e in table.iter() if isinstance(e.tag, str) and e.tag.startswith(DRAW))
-    for shape in shapes:
+    for shape in table.iter(f"{DRAW}*"):
         if shape.getparent().tag not in (f"{TABLE}shapes", f"{TABLE}table-cell", f"{DRAW}g"):
             continue
         if next(shape.iterancestors(f"{OFFICE}annotation"), None) is not None or shape.tag == f"{DRAW}g":
@@ -142,14 +134,13 @@ def _elements(table: Any) -> Iterator[Any]:
 def _cells(row: Any, budget: _Budget) -> Iterator[tuple[str, int, int]]:
     """Yield a cell for each column; empty ones at the end, which may be thousands, are left out."""
     cells = [cell for cell in row if cell.tag in _CELLS]
-    texts = [_text(cell) if cell.tag == f"{TABLE}table-cell" else "" for cell in cells]
+    texts = [_text(cell) for cell in cells]
     while texts and not texts[-1]:
         texts.pop()
     count = 0
     for cell, text in zip(cells, texts, strict=False):
-        down, across = (
-            spanned(cell.get(f"{TABLE}number-{way}-spanned") or "") for way in ("rows", "columns")
-        )
+        down = spanned(cell.get(f"{TABLE}number-rows-spanned") or "")
+        across = spanned(cell.get(f"{TABLE}number-columns-spanned") or "")
         copies = budget.copies(min(_repeated(cell, "columns"), MAX_COLUMNS - count), len(text))
         yield from [(text, down, across)] * copies
         count += copies
@@ -161,9 +152,11 @@ def _repeated(element: Any, what: str) -> int:
 
 
 def _text(cell: Any) -> str:
-    """Return a value as the sheet shows it; numbers and dates as they are stored."""
+    """Return a value as the sheet shows it; numbers and dates as they are stored; "" for a covered cell."""
+    if cell.tag != f"{TABLE}table-cell":
+        return ""
     kind, value = cell.get(f"{OFFICE}value-type"), cell.get(f"{OFFICE}value") or ""
-    drawn = " ".join(t for p in cell.iterchildren(f"{TEXT}p") if (t := plain(p)))
+    drawn = " ".join(filter(None, map(plain, cell.iterchildren(f"{TEXT}p"))))
     try:
         if kind == "float":
             plainly = number(float(value), "")
@@ -181,12 +174,15 @@ def _text(cell: Any) -> str:
 
 
 def _is_masked(plainly: str, drawn: str) -> bool:
-    """Tell a number that the sheet shows with what the value lacks: leading zeros, a mask, a unit."""
+    """Return whether a sheet shows a number with what its value lacks: leading zeros, a mask, a unit."""
     digits = "".join(filter(str.isdigit, drawn))
-    if (
-        not plainly.isdecimal()
-        or digits.lstrip("0") != plainly.lstrip("0")
-        or any(c in drawn for c in ".,'’")
-    ):
+    if not plainly.isdecimal() or digits.lstrip("0") != plainly.lstrip("0"):
         return False
-    return drawn != plainly and (digits != plainly or any(c.isalpha() or c in "()-/" for c in drawn))
+    if drawn == plainly or _SEPARATOR.search(drawn):
+        return False
+    return digits != plainly or any(map(_is_of_mask, drawn))
+
+
+def _is_of_mask(character: str) -> bool:
+    """Return whether a character is a letter of a unit or a sign of a telephone number or a code."""
+    return character.isalpha() or character in "()-/"

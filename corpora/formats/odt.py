@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragweave.corpora.blocks import Parsed, captioned
-from ragweave.corpora.formats.odf import TEXT, Document, opened, plain, properties
+from ragweave.corpora.formats.odf import Document, opened, plain, properties
+from ragweave.corpora.formats.odf_names import TEXT
 from ragweave.corpora.formats.ooxml import not_read
 
 

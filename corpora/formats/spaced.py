@@ -8,9 +8,11 @@ its header.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from ragweave.corpora.columns import after_amount, before_amount
-from ragweave.corpora.formats.merged import Cell, TableRow, is_name
+from ragweave.corpora.formats.cell_numbers import is_name
+from ragweave.corpora.formats.merged import Cell, TableRow
 
 _MOST_HEADS = 3
 """Rows that may name columns over an empty corner."""
@@ -54,18 +56,18 @@ def closed_up(rows: Sequence[TableRow], heads: int) -> list[TableRow]:
 
     Columns under the same header become one if no row fills two of them.
     """
-    width = max(len(row.cells) for row in rows)
-    columns: list[Column] = []
-    for n in range(width):
-        columns.append(tuple(row.cells[n] if n < len(row.cells) else "" for row in rows))
-    joined = _joined(columns, heads)
+    filled_up = list(zip_longest(*[row.cells for row in rows], fillvalue=""))
+    joined = _joined(filled_up, heads)
     kept = []
     for n, column in enumerate(joined):
         if n == 0 or any(column[heads:]) or not _is_covered(joined, n, heads):
             kept.append(column)
-    if len(kept) == width:
+    if len(kept) == len(filled_up):
         return list(rows)
-    return [row._replace(cells=[column[n] for column in kept]) for n, row in enumerate(rows)]
+    closed: list[TableRow] = []
+    for row, cells in zip(rows, zip(*kept, strict=True), strict=True):
+        closed.append(row._replace(cells=list(cells)))
+    return closed
 
 
 def _joined(columns: Sequence[Column], heads: int) -> list[Column]:
@@ -85,13 +87,17 @@ def _joined(columns: Sequence[Column], heads: int) -> list[Column]:
 
 def _fit(one: Column, other: Column, heads: int) -> bool:
     """Return whether no row fills both columns below their headers."""
-    pairs = zip(one[heads:], other[heads:], strict=True)
-    return not any(a and b for a, b in pairs)
+    for text, beneath in zip(one[heads:], other[heads:], strict=True):
+        if text and beneath:
+            return False
+    return True
 
 
 def _is_covered(columns: Sequence[Column], n: int, heads: int) -> bool:
     """Return whether a column has no header but those of its neighbours: they reach over empty space."""
-    near = [columns[k] for k in (n - 1, n + 1) if 0 < k < len(columns)]
+    near = columns[n + 1 : n + 2]
+    if n > 1:
+        near = [columns[n - 1], *near]
     for row in range(heads):
         name = columns[n][row]
         if name and name not in [other[row] for other in near]:

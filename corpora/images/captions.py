@@ -12,7 +12,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from sqlalchemy import select, update
@@ -43,12 +42,12 @@ Tell = Callable[[int, int], None]
 
 def wanted(held: Stores, row: LibraryRow, model: str) -> list[Item]:
     """Return the pictures of a library that a vision model has not described."""
-    return [
-        item
-        for page in held.catalog.pages(row.id, "image")
-        for item in page
-        if has_parts(item) and "image" in item.locator and item.meta.get("seen_by") != model
-    ]
+    found: list[Item] = []
+    for page in held.catalog.pages(row.id, "image"):
+        for item in page:
+            if has_parts(item) and "image" in item.locator and item.meta.get("seen_by") != model:
+                found.append(item)
+    return found
 
 
 @dataclass
@@ -100,7 +99,8 @@ class Captioning:
     def _language(self) -> str:
         """Return the language of most sources, "" if none has one."""
         sources = self.held.catalog.sources(self.row.id)
-        counts = Counter(source.language for source in sources if source.language)
+        counts = Counter([source.language for source in sources])
+        del counts[""]
         most = min(counts, key=lambda code: (-counts[code], code), default="")
         return NAMES.get(most, "")
 
@@ -124,21 +124,22 @@ class Captioning:
     def _put(self, made: Sequence[Item]) -> None:
         """Write items whose text has changed in place of what they were, with their vectors."""
         new = chunked(made, [chunks(item, self.encoder.max_words) for item in made])
-        vectors = (
-            self.encoder.texts(new.texts) if new.texts else np.zeros((0, self.row.dim), dtype=np.float32)
-        )
+        vectors = np.zeros((0, self.row.dim), dtype=np.float32)
+        if new.texts:
+            vectors = self.encoder.texts(new.texts)
         ids = [item.id for item in made]
         with self.held.catalog.writing(self.row.id) as connection:
             forget_texts(connection, "item", ids)
             put(connection, "image", self.row.encoder, new.ids, new.sources, vectors)
             mine = select(items.c.id, items.c.n).where(items.c.id.in_(ids))
-            numbers = {id_: cast("int", n) for id_, n in connection.execute(mine)}
-            for item in made:
+            numbers = dict(connection.execute(mine).tuples().all())
+            words = []
+            for item, terms in zip(made, terms_of(made), strict=True):
                 packed = pack(item)
-                values = {name: packed[name] for name in ("text", "spans", "meta")}
-                connection.execute(update(items).where(items.c.id == item.id).values(values))
-            terms = zip(made, terms_of(made), strict=True)
-            lexical.put(connection, "image", [(numbers[item.id], *row) for item, row in terms])
+                changed = {"text": packed["text"], "spans": packed["spans"], "meta": packed["meta"]}
+                connection.execute(update(items).where(items.c.id == item.id).values(changed))
+                words.append((numbers[item.id], *terms))
+            lexical.put(connection, "image", words)
             bump(connection)
 
 
@@ -151,4 +152,5 @@ def _context(item: Item) -> str:
         ("Stands for it", part(item, "alt")),
         ("Text around it", part(item, "around")),
     )
-    return clip("\n".join(f"{name}: {text}" for name, text in known if text), CONTEXT)
+    lines = [f"{name}: {text}" for name, text in known if text]
+    return clip("\n".join(lines), CONTEXT)

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from ragweave.models.dates import day, names_day
@@ -40,6 +41,8 @@ _CELL = re.compile(
     rf"(?:\s?(?P<unit>{_CURRENCY}|%|‰|°\s?[CF]?|[^\W\d_][^\W\d_²³/]{{0,9}}))?(?P<close>\))?"
 )
 _MONEY = re.compile(_CURRENCY)
+_MARKED = re.compile("[.,]")
+_MINUS = frozenset("-−–")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", re.A)
 _FORMS: dict[Mark, re.Pattern[str]] = {
     ".": re.compile(
@@ -90,7 +93,7 @@ def read_columns(columns: Sequence[Sequence[str]]) -> list[ColumnValues]:
 
 def read_column(cells: Sequence[str], convention: Convention) -> ColumnValues:
     """Return a column as values, by what most of its filled cells are."""
-    filled = [cell for cell in cells if cell not in _EMPTY]
+    filled = _filled(cells)
     sample = filled[:_SAMPLE]
     for read in (_as_days, _as_numbers):
         if not _are_most(sample, read(sample, convention)[0]):
@@ -98,7 +101,12 @@ def read_column(cells: Sequence[str], convention: Convention) -> ColumnValues:
         values, kind, note = read(cells, convention)
         if _are_most(filled, values):
             return _column(cells, values, kind, note)
-    return ColumnValues("text", [cell or None for cell in cells], [], "", [], _unclear(sample))
+    texts: list[Value] = [cell or None for cell in cells]
+    return ColumnValues("text", texts, [], "", [], _unclear(sample))
+
+
+def _filled(cells: Sequence[str]) -> list[str]:
+    return [cell for cell in cells if cell not in _EMPTY]
 
 
 def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
@@ -110,18 +118,27 @@ def as_number(cell: str, mark: Mark) -> tuple[float | int, str, bool] | None:
         return None
     if match["before"] and match["unit"] not in (None, "", "%"):
         return None
-    digits = match["digits"].strip()
+    value = _amount(match["digits"].strip(), mark)
+    if value is None:
+        return None
+    if _is_negative(match):
+        value = -value
+    unit = match["before"] or match["unit"] or ""
+    is_money = unit == "%" or _MONEY.fullmatch(unit) is not None
+    return value, unit, is_money
+
+
+def _amount(digits: str, mark: Mark) -> float | int | None:
+    """Return the value of digits; None for an account number, a postcode or digits of another convention."""
     if not _FORMS[mark].fullmatch(digits):
         return None
     grouping = r"[,'’ ]" if mark == "." else r"[.'’ ]"
     plain = re.sub(grouping, "", digits).replace(",", ".")
     whole = plain.partition(".")[0]
-    if len(plain.replace(".", "")) > _DIGITS or (len(whole) > 1 and whole[0] == "0"):
-        return None  # the number of an account, a postcode
-    value = _value(plain)
-    unit = match["before"] or match["unit"] or ""
-    is_money = bool(_MONEY.fullmatch(unit)) or unit == "%"
-    return (-value if _is_negative(match) else value), unit, is_money
+    has_leading_zero = len(whole) > 1 and whole[0] == "0"
+    if has_leading_zero or len(plain.replace(".", "")) > _DIGITS:
+        return None
+    return _value(plain)
 
 
 def _value(plain: str) -> float | int:
@@ -131,7 +148,8 @@ def _value(plain: str) -> float | int:
 def _is_negative(match: re.Match[str]) -> bool:
     if match["open"]:
         return True
-    return any(match[place] in ("-", "−", "–") for place in ("sign", "inner", "after"))
+    signs = match.group("sign", "inner", "after")
+    return not _MINUS.isdisjoint(signs)
 
 
 def _as_numbers(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[Value, str]], Kind, str]:
@@ -161,7 +179,10 @@ def _as_days(cells: Sequence[str], convention: Convention) -> tuple[list[tuple[V
     day_first = _day_first(cells)
     if day_first is None:
         day_first = convention.day_first
-    return [(as_day(cell, day_first), "") for cell in cells], "date", ""
+    values: list[tuple[Value, str]] = []
+    for cell in cells:
+        values.append((as_day(cell, day_first), ""))
+    return values, "date", ""
 
 
 def as_day(cell: str, day_first: bool | None) -> str | None:
@@ -200,7 +221,8 @@ def _column(cells: Sequence[str], found: list[tuple[Value, str]], kind: Kind, no
             odd.append(n)
     values = [value for value, _ in found]
     if len(units) > 1:
-        return ColumnValues(kind, values, [unit for _, unit in found], "", odd, note)
+        each_unit = [unit for _, unit in found]
+        return ColumnValues(kind, values, each_unit, "", odd, note)
     return ColumnValues(kind, values, [], "".join(units), odd, note)
 
 
@@ -214,7 +236,7 @@ def _are_most(filled: Sequence[str], found: Sequence[tuple[Value, str]]) -> bool
 
 def _learn(cells: Sequence[str], convention: Convention) -> None:
     """Add to the convention what a column shows clearly."""
-    sample = [cell for cell in cells if cell not in _EMPTY][: 4 * _SAMPLE]
+    sample = _filled(cells)[: 4 * _SAMPLE]
     point, comma = _count(sample, "."), _count(sample, ",")
     if point != comma and max(point, comma) >= SHARE * len(sample):
         convention.marks["." if point > comma else ","] += 1
@@ -232,7 +254,7 @@ def _count(cells: Sequence[str], mark: Mark) -> int:
 
 def _mark(cells: Sequence[str], convention: Convention) -> tuple[Mark, str]:
     """Return the decimal mark of a column, and a note if nothing decides it."""
-    cells = [cell for cell in cells if "." in cell or "," in cell][:_DECIDING]
+    cells = list(islice(filter(_MARKED.search, cells), _DECIDING))
     point, comma = _count(cells, "."), _count(cells, ",")
     if point == comma:
         point, comma = convention.marks["."], convention.marks[","]
@@ -255,7 +277,7 @@ def _day_first(cells: Sequence[str]) -> bool | None:
 
 
 def _unclear(sample: Sequence[str]) -> str:
-    slashed = [cell for cell in sample if _SLASHED.fullmatch(cell)]
+    slashed = list(filter(_SLASHED.fullmatch, sample))
     if slashed and len(slashed) >= SHARE * len(sample):
-        return f"day and month of “{slashed[0]}” cannot be told apart, so that it is kept as it is written"
+        return f"“{slashed[0]}” does not show which number is the day, so that it is kept as it is written"
     return ""

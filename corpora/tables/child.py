@@ -58,12 +58,12 @@ def limit(memory_mb: int, seconds: float) -> None:
 def loaded(request: dict[str, Any], parts: Any) -> sqlite3.Connection:
     """Return a connection whose only table is the one of the request."""
     connection = sqlite3.connect(":memory:")
-    names = ["row", *request["columns"]]
-    kinds = ["INTEGER", *(_TYPES[kind] for kind in request["kinds"])]
-    declared = ", ".join(f'"{name}" {kind}' for name, kind in zip(names, kinds, strict=True))
+    declared = ['"row" INTEGER']
+    for name, kind in zip(request["columns"], request["kinds"], strict=True):
+        declared.append(f'"{name}" {_TYPES[kind]}')
     table = request["table"]
-    connection.execute(f'CREATE TABLE "{table}" ({declared})')
-    marks = ", ".join("?" * len(names))
+    connection.execute(f'CREATE TABLE "{table}" ({", ".join(declared)})')
+    marks = ", ".join("?" * len(declared))
     row = 0
     for part in parts:
         rows = json.loads(zlib.decompress(part))
@@ -158,7 +158,7 @@ def answer(request: dict[str, Any], parts: Any) -> dict[str, Any]:
             "columns": [d[0] for d in cursor.description],
             "more": len(rows) > request["rows"],
         }
-        made["rows"] = [[_plain(value) for value in row] for row in rows[: request["rows"]]]
+        made["rows"] = [list(map(_plain, row)) for row in rows[: request["rows"]]]
         made["counted"], made["places"] = _counted(connection, request)
     except MemoryError:
         return {"error": "memory"}
@@ -172,8 +172,11 @@ def _counted(connection: sqlite3.Connection, request: dict[str, Any]) -> tuple[i
     if not request.get("matched"):
         return None, []
     count = connection.execute(f"SELECT count(*) FROM ({request['matched']})").fetchone()[0]
-    places = [row[0] for row in connection.execute(request["numbers"]).fetchmany(request["rows"])]
-    return int(count), [int(n) for n in places if isinstance(n, int)]
+    places: list[int] = []
+    for row in connection.execute(request["numbers"]).fetchmany(request["rows"]):
+        if isinstance(row[0], int):
+            places.append(row[0])
+    return int(count), places
 
 
 def _error(error: Exception, refusals: list[str]) -> dict[str, Any]:
@@ -195,11 +198,15 @@ def main() -> None:
     request = json.loads(sys.stdin.buffer.readline())
     limit(request["memory_mb"], request["seconds"])
 
-    def parts() -> Any:
-        while head := sys.stdin.buffer.read(8):
-            yield sys.stdin.buffer.read(struct.unpack(">Q", head)[0])
+    sys.stdout.write(json.dumps(answer(request, _parts(sys.stdin.buffer))))
 
-    sys.stdout.write(json.dumps(answer(request, parts())))
+
+def _parts(source: Any) -> Any:
+    """Yield the parts of a table from a stream: each after its length in eight bytes."""
+    head = source.read(8)
+    while head:
+        yield source.read(struct.unpack(">Q", head)[0])
+        head = source.read(8)
 
 
 if __name__ == "__main__":

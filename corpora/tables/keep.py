@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from ragweave.corpora.blocks import Block
 from ragweave.corpora.store.tables import KeptTable, Row, RowsShown, TableColumn
@@ -57,7 +58,7 @@ def tables_of(blocks: Sequence[Block], items: Sequence[Item]) -> list[KeptTable]
     left = MOST_CELLS
     for title, block in _tables(blocks):
         lines = block.text.split("\n")
-        wide = max([line.count(_BAR) + 1 for line in lines[:_FEWEST]], default=0)
+        wide = max([line.count(_BAR) for line in lines[:_FEWEST]]) + 1
         refused = _refused(len(lines) - block.level, wide, left)
         table, rows = _described(title, block, lines) if refused else _kept(title, block, lines)
         if len(table.columns) >= _FEWEST and table.count >= _FEWEST:
@@ -65,7 +66,9 @@ def tables_of(blocks: Sequence[Block], items: Sequence[Item]) -> list[KeptTable]
             texts.append(rows)
             left -= len(table.rows) * len(table.columns)
     stretches = _stretches(tables, texts, items)
-    return [replace(table, stretches=tuple(stretches.get(n, ()))) for n, table in enumerate(tables)]
+    for n, table in enumerate(tables):
+        tables[n] = replace(table, stretches=tuple(stretches.get(n, ())))
+    return tables
 
 
 def warnings_of(tables: Sequence[KeptTable]) -> list[str]:
@@ -104,7 +107,9 @@ def _described(title: str, block: Block, lines: list[str]) -> tuple[KeptTable, l
     """Return a table by its headers alone, and the texts of its rows."""
     heads, body = _heads(lines, block.level)
     taken = {"row"}
-    columns = [TableColumn(_free(head, taken), head, "text") for head in _named(heads)]
+    columns: list[TableColumn] = []
+    for head in _named(heads):
+        columns.append(TableColumn(_free(head, taken), head, "text"))
     return KeptTable(storable(title), tuple(columns), _head_line(lines, block.level), len(body)), body
 
 
@@ -162,45 +167,52 @@ def _notes(read: ColumnValues, cells: Sequence[str]) -> list[str]:
     notes = [read.note] if read.note else []
     values = set(read.values) - {None}
     if read.kind == "text" and len(cells) >= _REPEATED and len(values) <= _CHOICES:
-        choices = sorted([clip(str(value), _CHOICE) for value in values])
-        notes.append("one of " + ", ".join(choices))
+        choices = [clip(str(value), _CHOICE) for value in values]
+        notes.append("one of " + ", ".join(sorted(choices)))
     if read.unit:
         notes.append(f"in {read.unit}")
     if read.odd:
-        named = ", ".join([f"“{clip(cells[n], 30)}”" for n in read.odd[:_NAMED]])
-        kind = "date" if read.kind == "date" else "number"
-        count = f"{len(read.odd):,} of {len(cells):,} cells are no {kind}s"
-        notes.append(f"{count}, such as {named}: they are empty here and counted nowhere")
+        notes.append(_odd_note(read, cells))
     if read.units:
-        notes.append(f"mixes units: {', '.join(sorted(set(read.units) - {''})[:_NAMED])}")
+        units = sorted(set(read.units) - {""})
+        notes.append(f"mixes units: {', '.join(units[:_NAMED])}")
     return notes
+
+
+def _odd_note(read: ColumnValues, cells: Sequence[str]) -> str:
+    """Return the note on the cells that are of another kind than their column."""
+    quoted = [f"“{clip(cells[n], 30)}”" for n in read.odd[:_NAMED]]
+    kind = "date" if read.kind == "date" else "number"
+    count = f"{len(read.odd):,} of {len(cells):,} cells are no {kind}s"
+    return f"{count}, such as {', '.join(quoted)}: they are empty here and counted nowhere"
 
 
 def _totalled(column: TableColumn, held: Sequence[object]) -> TableColumn:
     """Note that the last row of a column is the sum of the rows above, so that a sum counts it twice."""
     if column.kind not in ("integer", "real"):
         return column
-    numbers = [value for value in held if isinstance(value, int | float)]
+    numbers: list[int | float] = []
+    for value in held:
+        if isinstance(value, int | float):
+            numbers.append(value)
     if len(numbers) < _SUMMED or numbers[-1] != held[-1] or not numbers[-1]:
         return column
     if abs(sum(numbers[:-1]) - numbers[-1]) > _ROUNDED * abs(numbers[-1]):
         return column
     note = f"row {len(held):,} is the sum of the rows above it"
-    return replace(column, note=f"{column.note}; {note}" if column.note else note)
+    if column.note:
+        note = f"{column.note}; {note}"
+    return replace(column, note=note)
 
 
 def _heads(lines: list[str], level: int) -> tuple[list[str], list[str]]:
     """Return the headers of the columns, "" for a column without one, and the lines below them."""
-    above = [cells_of(line) for line in lines[:level]]
-    heads = []
-    for column in range(max(map(len, above), default=0)):
-        texts: list[str] = []
-        for row in above:
-            text = row[column] if column < len(row) else ""
-            if text and text not in texts:
-                texts.append(text)
+    above = list(map(cells_of, lines[:level]))
+    heads: list[str] = []
+    for column in zip_longest(*above, fillvalue=""):
+        texts = dict.fromkeys(filter(None, column))  # each once
         heads.append(storable(" ".join(texts)))
-    return heads, [line for line in lines[level:] if line.strip()]
+    return heads, list(filter(str.strip, lines[level:]))
 
 
 def _head_line(lines: list[str], level: int) -> str:
