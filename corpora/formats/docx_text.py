@@ -11,13 +11,16 @@ from ragweave.corpora.formats.ooxml import W, attribute
 from ragweave.corpora.formats.superscript import around
 from ragweave.corpora.formats.symbols import TICKED, UNTICKED, is_symbolic, shown, symbol
 
-SKIPPED = frozenset(f"{W}{tag}" for tag in ("del", "moveFrom", "instrText", "delText", "rPr", "pPr"))
+SKIPPED = (f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}delText", f"{W}rPr", f"{W}pPr")
 _TINY = 4
 """Half points of a font that is too small to read."""
 _SCRIPTS = ("superscript", "subscript")
 _BREAKS = {
-    **{f"{W}{tag}": "\t" for tag in ("tab", "ptab")},
-    **{f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"},
+    f"{W}tab": "\t",
+    f"{W}ptab": "\t",
+    f"{W}br": "\n",
+    f"{W}cr": "\n",
+    f"{W}noBreakHyphen": "-",
 }
 _FIELDS = (f"{W}fldChar", f"{W}instrText", f"{W}fldSimple")
 _APART = (f"{W}p", f"{W}tbl", FALLBACK, f"{M}oMath")
@@ -147,7 +150,7 @@ def _joined(runs: list[tuple[str, str]]) -> str:
     """Join the texts of runs, with raised or lowered text kept apart from the number or word before it."""
     text = ""
     for script, group in groupby(runs, key=lambda run: run[1]):
-        part = "".join(run[0] for run in group)
+        part = "".join([text for text, _ in group])
         if script in _SCRIPTS:
             lead, behind = around(text, part, below=script == "subscript")
             part = lead + part + behind

@@ -104,11 +104,13 @@ class Mail:
         if level:
             title = headers["Subject"] or "Message without a subject"
             self.blocks.append(Block(title, "heading", level, line, date=sent(headers["Date"]) or received))
-        head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
+        lines = [f"{name}: {value}" for name, value in headers.items() if value]
+        head = "\n".join(lines)
         if head or not level:
             self.blocks.append(Block(head, "list", line=line))
         self._answered = self._known_text(ids(message, ("References", "In-Reply-To")))
-        text = "\n".join([self._text(part, level) for part in parts.texts])
+        texts = [self._text(part, level) for part in parts.texts]
+        text = "\n".join(texts)
         self._known[header(message, "Message-ID")] = _unquoted(text.splitlines())[:_REMEMBERED]
         for part in parts.invitations:
             self._invited(part, level)
@@ -240,17 +242,19 @@ class Mail:
                 self.warnings.append(f"the attachment {title} was not read: {error.what}")
                 continue
             self.blocks.append(Block(title, "heading", min(level, 6)))
-            self.figures += [replace(f, at=f.at + len(self.blocks)) for f in found.figures]
+            for figure in found.figures:
+                self.figures.append(replace(figure, at=figure.at + len(self.blocks)))
+            for warning in found.warnings:
+                self.warnings.append(f"of the attachment {title}: {warning}")
             self.held |= found.held
             self.blocks += _below(found.blocks, level)
-            self.warnings += [f"of the attachment {title}: {warning}" for warning in found.warnings]
             self.hidden += found.hidden
 
 
 def _lacks_end(message: EmailMessage) -> bool:
     """Return whether the boundary that ends a message is missing."""
     for part in message.walk():
-        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in part.defects):
+        if CloseBoundaryNotFoundDefect in map(type, part.defects):
             return True
     return False
 
@@ -275,7 +279,10 @@ def _without_history(text: str, answered: str) -> str:
 
 def _unquoted(lines: Iterable[str]) -> str:
     """Return the words of lines without quotation marks and line breaks."""
-    return " ".join(" ".join(line.lstrip("> \t") for line in lines).split())
+    words: list[str] = []
+    for line in lines:
+        words += line.lstrip("> \t").split()
+    return " ".join(words)
 
 
 def sent(date: str) -> datetime | None:

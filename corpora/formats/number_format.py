@@ -45,7 +45,7 @@ def number(value: float, form: str) -> str:
         return signed(value, plain, form)
     section = _section(value, form)
     tokens = [match.groups() for match in _TOKEN.finditer(section)]
-    has_digits = any(token[3] for token in tokens)
+    has_digits = bool(_places(tokens))
     if not has_digits and "general" not in section.lower():
         word = _words(tokens)
         return word if any(map(str.isalnum, word)) else signed(value, plain, form)
@@ -58,7 +58,13 @@ def number(value: float, form: str) -> str:
 
 def _words(tokens: list[tuple[str, ...]]) -> str:
     """Return the quoted and escaped characters of a format."""
-    return "".join(token[0] or token[1] or "" for token in tokens).strip()
+    texts = [token[0] or token[1] or "" for token in tokens]
+    return "".join(texts).strip()
+
+
+def _places(tokens: list[tuple[str, ...]]) -> list[int]:
+    """Return which tokens of a format are places of digits."""
+    return [n for n, token in enumerate(tokens) if token[3]]
 
 
 def elapsed(value: timedelta, form: str) -> str:
@@ -127,7 +133,7 @@ def _holds(value: float, sign: str, limit: float) -> bool:
 def _masked(value: int, section: str) -> str:
     """Return a whole number in a mask of digits, "" if the format is none: `00501`, `(020) 555-0143`."""
     body = _mask(section)
-    places = [c for c in body if c in "0#"]
+    places = re.findall("[0#]", body)
     slots = len(places)
     if not 1 < slots <= _MOST or set(body) - set(f"0#{_MASK}") or re.search(r"[#0]\.[0#]", body):
         return ""
@@ -166,7 +172,7 @@ def _with_unit(plain: str, tokens: list[tuple[str, ...]], section: str) -> str:
     """Return a number with the words of its format; a number shown in thousands stays plain."""
     if re.search(r"[0#?],+(?![0#?,])", section) or "E+" in section or "E-" in section or "/" in section:
         return plain
-    places = [n for n, token in enumerate(tokens) if token[3]]
+    places = _places(tokens)
     if not places:
         places = [n for n, token in enumerate(tokens) if token[4] in ("G", "g")]
     if not places:
@@ -174,5 +180,5 @@ def _with_unit(plain: str, tokens: list[tuple[str, ...]], section: str) -> str:
     before = _words(tokens[: places[0]])
     after = _words(tokens[places[-1] + 1 :])
     lead = f"{before} " if any(map(str.isalpha, before)) else ""
-    is_unit = any(c.isalpha() or c in "°%‰²³" for c in after)
+    is_unit = any(map(str.isalpha, after)) or not set(after).isdisjoint("°%‰²³")
     return f"{lead}{plain} {after}" if is_unit else f"{lead}{plain}"

@@ -36,6 +36,7 @@ _RENAMED = {
     b"relationships/customProperties": b"relationships/custom-properties",
 }
 """Names that differ between Strict and Transitional beyond their beginning."""
+_MAIN_PARTS = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 _XML = (".xml", ".rels", ".vml")
 _LEFT = {
     "oleObject": ("embedded object", "embedded objects"),
@@ -55,10 +56,11 @@ class Package(Archive):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        main = next(
-            (n for n in ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml") if self.has(n)), ""
-        )
-        self.is_strict = bool(main) and bool(_STRICT.search(super().read(main)))
+        self.is_strict = False
+        for main in _MAIN_PARTS:
+            if self.has(main):
+                self.is_strict = _STRICT.search(super().read(main)) is not None
+                break
 
     def read(self, name: str) -> bytes:
         """Return an entry's bytes, those of XML with the usual namespaces."""
@@ -86,23 +88,32 @@ def unread(archive: Archive, parts: Iterable[str]) -> Counter[tuple[str, str]]:
     """Count what parts hold that is not read: objects, recordings, drawings by hand."""
     count: Counter[tuple[str, str]] = Counter()
     for part in parts:
-        found = {(kind, target) for kind, target in all_relations(archive, part).values() if kind in _LEFT}
-        count.update(_LEFT[kind] for kind, _ in found)
+        for kind, _ in set(all_relations(archive, part).values()):
+            if kind in _LEFT:
+                count[_LEFT[kind]] += 1
     return count
 
 
 def macros(archive: Archive) -> Counter[tuple[str, str]]:
     """Count the macro projects of a file, which are not read."""
-    projects = sum(name.rpartition("/")[2].lower() == "vbaproject.bin" for name in archive.names)
-    return Counter({("macro project", "macro projects"): projects})
+    count: Counter[tuple[str, str]] = Counter()
+    for name in archive.names:
+        if name.rpartition("/")[2].lower() == "vbaproject.bin":
+            count["macro project", "macro projects"] += 1
+    return count
 
 
 def not_read(count: Mapping[tuple[str, str], int]) -> tuple[str, ...]:
     """Return the warning for what was not read, by kind and count; () if nothing was left out."""
-    parts = [f"{n:,} {one if n == 1 else several}" for (one, several), n in count.items() if n]
+    parts: list[str] = []
+    for (one, several), n in count.items():
+        if n:
+            parts.append(f"{n:,} {one if n == 1 else several}")
     if not parts:
         return ()
-    listed = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    listed = parts[-1]
+    if len(parts) > 1:
+        listed = f"{', '.join(parts[:-1])} and {listed}"
     return (f"not read: {listed}",)
 
 

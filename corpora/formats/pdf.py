@@ -82,7 +82,10 @@ class _Pages:
 
     def plain(self) -> bool:
         """Return whether all pages are counted in points from their lower left corner, and not turned."""
-        return all(view.plain for view in (*self.views.values(), *self.shown.values()))
+        for view in (*self.views.values(), *self.shown.values()):
+            if not view.plain:
+                return False
+        return True
 
 
 def parse(path: Path, pictures: PageLook | None = None) -> Parsed:
@@ -124,7 +127,7 @@ def _read_pages(document: Any, pictures: PageLook | None, form: Any) -> _Pages:
             pages.damaged.append(f"page {number} is damaged")
             continue
         notes = pages.notes[notes_before:]
-        if not lines and all(note.text.startswith(COMMENT) for note in notes):
+        if not lines and _are_comments(notes):
             pages.damaged.append(f"page {number} has no text (a scan?)")
         pages.lines.append((lines, view))
         pages.views[number] = view
@@ -142,6 +145,13 @@ def _open(path: Path) -> Any:
             raise SourceError(f"{path.name} is protected by a password", "save it without password") from None
         what = f"{path.name} is a damaged or truncated PDF"
         raise SourceError(what, "open it in a viewer and save it again") from None
+
+
+def _are_comments(notes: list[Block]) -> bool:
+    for note in notes:
+        if not note.text.startswith(COMMENT):
+            return False
+    return True
 
 
 def _page(

@@ -26,6 +26,7 @@ _OTHER_BASELINE = 2.0
 """Points between two baselines that are not the same."""
 _SAMPLES = 6
 """Characters of a line whose font is read: the first may be a bullet, a number or code."""
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f]")
 _LEADER = re.compile(r"(?:[.…_]\s?){4,}")
 """Dots that lead from a label to its figure; they belong to neither."""
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi", re.I)
@@ -167,7 +168,7 @@ class PageText:
 
     def _side(self, at: int, right: int) -> float:
         """Return where a character begins on its line, or where it ends if `right` is 1."""
-        left, end, bottom, top = (ctypes.c_double() for _ in range(4))
+        left, end, bottom, top = ctypes.c_double(), ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
         raw.FPDFText_GetCharBox(self._text, at, left, end, bottom, top)
         box = self._view.seen((left.value, bottom.value, end.value, top.value))
         return round(box[2] if right else box[0], 1)
@@ -188,10 +189,10 @@ class PageText:
         return round(size * (scale or 1.0), 1)
 
     def _is_white(self, at: int) -> bool:
-        channels = [ctypes.c_uint() for _ in range(4)]
-        if not raw.FPDFText_GetFillColor(self._text, at, *channels):
+        red, green, blue, opacity = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+        if not raw.FPDFText_GetFillColor(self._text, at, red, green, blue, opacity):
             return False
-        return all(channel.value >= WHITE for channel in channels[:3])
+        return min(red.value, green.value, blue.value) >= WHITE
 
     def _is_bold(self, at: int) -> bool:
         if raw.FPDFText_GetFontWeight(self._text, at) >= 600:
@@ -216,10 +217,10 @@ def _without_leaders(text: str, inked: Sequence[int], first: int) -> Sequence[in
         dotted.update(range(first + match.start(), first + match.end()))
     if not dotted:
         return inked
-    return [n for n in inked if n not in dotted] or inked
+    others = [n for n in inked if n not in dotted]
+    return others or inked
 
 
 def _clean(text: str) -> str:
     """Return a text without control characters, its white space joined."""
-    kept = "".join(c for c in text if c >= " " or c == "\t")
-    return " ".join(kept.split())
+    return " ".join(_CONTROL.sub("", text).split())

@@ -40,7 +40,7 @@ def parse(path: Path) -> Parsed:
         properties = core(archive)
         file = archive.file()
         notes = SlideNotes(archive)
-        slides = [str(name) for name in archive.names if _SLIDE.fullmatch(name)]
+        slides = list(filter(_SLIDE.fullmatch, archive.names))
         left = unread(archive, slides) + macros(archive)
     blocks: list[Block] = []
     figures: list[Figure] = []
@@ -57,7 +57,8 @@ def parse(path: Path) -> Parsed:
             f"{path.name} is a damaged presentation", "open it in a presentation program and save it again"
         ) from exc
     title = "" if properties.title.lower() == "powerpoint presentation" else properties.title
-    left["symbol of a font", "symbols of a font"] = sum(b.text.count(UNKNOWN) for b in blocks)
+    for block in blocks:
+        left["symbol of a font", "symbols of a font"] += block.text.count(UNKNOWN)
     return replace(
         properties,
         title=title or first_heading(blocks, page=1),
@@ -230,7 +231,7 @@ def _figures(
         share = _share(element, area)
         if share >= _FILLS and share > largest:
             whole, largest = figure, share
-    text = "\n".join(block.text for block in blocks)
+    text = "\n".join([block.text for block in blocks])
     yield replace(whole or Figure("", at, page=number), text=text, whole=True)
     for figure in pictures:
         if figure is not whole:

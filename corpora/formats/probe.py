@@ -42,7 +42,9 @@ _EXTENSIONS = {
         .pas .lisp .el .scm .vim .diff .patch"""
     ),
 }
-_TEXT_KINDS = {extension: kind for kind, listed in _EXTENSIONS.items() for extension in listed.split()}
+_TEXT_KINDS: dict[str, str] = {}
+for _kind, _listed in _EXTENSIONS.items():
+    _TEXT_KINDS.update(dict.fromkeys(_listed.split(), _kind))
 TEXTS = frozenset((*_EXTENSIONS, "text"))
 """Kinds that are plain text and are cut into paragraphs."""
 _MAGIC = (
@@ -62,6 +64,12 @@ _MAGIC = (
     (b"SQLite format 3", "an SQLite database"),
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OUTLOOK = re.compile(
+    re.escape("__substg1.0_".encode("utf-16-le"))
+    + b"|"
+    + re.escape("__properties_version1.0".encode("utf-16-le"))
+)
+"""Names of the parts of a message of Outlook."""
 _COMPOUND_BYTES = 16 * 2**20
 """Bytes of a compound file in which the names of its parts are looked for."""
 _PACKAGES = (
@@ -111,7 +119,7 @@ def opened(path: Path) -> tuple[str, str]:
             raise SourceError(what, "leave it out, or restore it")
         if data and not data.strip(b"\0"):
             what = f"{path.name} is empty but for zeros, as after a copy that was interrupted"
-            raise SourceError(what, "copy it anew")
+            raise SourceError(what, "copy it again")
         raise SourceError(f"{path.name} is empty", "leave it out, or add text to it")
     kind, text = _binary_kind(path, data), ""
     if not kind:
@@ -157,7 +165,7 @@ def _binary_kind(path: Path, data: bytes) -> str:
         raise SourceError(*_compound(path))
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    magic, named = next((m for m in _MAGIC if data.startswith(m[0])), (b"", ""))
+    magic, named = _signature(data)
     # Signatures made of letters are weak: "BM" and "MZ" also begin words. Their headers hold zeros, which no
     # text does.
     if magic.isalnum() and b"\0" not in data[:64] and encoding_of(data):
@@ -175,11 +183,19 @@ def _binary_kind(path: Path, data: bytes) -> str:
     return ""
 
 
+def _signature(data: bytes) -> tuple[bytes, str]:
+    """Return the signature that data begin with, and what it marks; b"" and "" if it is none of these."""
+    for magic, named in _MAGIC:
+        if data.startswith(magic):
+            return magic, named
+    return b"", ""
+
+
 def _compound(path: Path) -> tuple[str, str]:
     """Return what a compound file is, by the names of its parts, and what to do about it."""
     with path.open("rb") as file:
         data = file.read(_COMPOUND_BYTES)
-    if any(name.encode("utf-16-le") in data for name in ("__substg1.0_", "__properties_version1.0")):
+    if _OUTLOOK.search(data):
         what = f"{path.name} is a message of Outlook, of a kind that is not read"
         return what, "save it as .eml (open it in Thunderbird, or in Outlook on the web), or as text or PDF"
     if "EncryptedPackage".encode("utf-16-le") in data:
@@ -193,7 +209,7 @@ def _package_kind(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
-            protected = any(i.flag_bits & 1 for i in archive.infolist())
+            protected = any(map(_is_protected, archive.infolist()))
             stated = _mimetype(archive) if {"mimetype", "content.xml"} <= names else ""
     except BROKEN:
         raise SourceError(
@@ -203,13 +219,18 @@ def _package_kind(path: Path) -> str:
         ) from None
     if protected:
         raise SourceError(f"{path.name} is protected by a password", "save it without password")
-    kind = next((kind for part, kind in _PACKAGES if part in names), "")
-    kind = kind or _OPEN_DOCUMENTS.get(stated, "")
-    if not kind and stated:
+    for part, kind in _PACKAGES:
+        if part in names:
+            return kind
+    if stated in _OPEN_DOCUMENTS:
+        return _OPEN_DOCUMENTS[stated]
+    if stated:
         raise SourceError(f"{path.name} is an OpenDocument file of a kind that is not read", "save it as PDF")
-    if not kind:
-        raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
-    return kind
+    raise SourceError(f"{path.name} is a zip archive", "unpack it into a folder, and index the folder")
+
+
+def _is_protected(entry: zipfile.ZipInfo) -> bool:
+    return bool(entry.flag_bits & 1)
 
 
 def _mimetype(archive: zipfile.ZipFile) -> str:
@@ -225,27 +246,50 @@ def _text_kind(path: Path, text: str) -> str:
         raise SourceError(
             f"{path.name} is a playlist, which only names recordings", "give the recordings themselves"
         )
-    if path.suffix.lower() in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
+    extension = path.suffix.lower()
+    if extension in (".jsonl", ".ndjson") and states_items(text.lstrip().split("\n", 1)[0]):
         return "items"
-    named = _TEXT_KINDS.get(path.suffix.lower(), "text")
+    named = _TEXT_KINDS.get(extension, "text")
     if named in ("text", "ics"):
         named = "ics" if _CALENDAR.match(text) else "text"
+    return _kind_by_beginning(text, named) or _confirmed(text, named)
+
+
+def _kind_by_beginning(text: str, named: str) -> str:
+    """Return the kind that the beginning of a text shows, whatever its extension names, or ""."""
     if named in ("text", "eml", "mbox") and _MAILBOX.match(text):
         return "mbox"
     if named in ("svg", "text", "html", "code") and _SVG.match(text):
         return "svg"
-    if named == "svg":
-        return "text"
     if named in ("text", "mbox", "markdown", "html") and _HTML.match(text):
         return "html"
+    return ""
+
+
+def _confirmed(text: str, named: str) -> str:
+    """Return the kind that the extension names if the text has its marks, else "text"."""
     if named == "html":
-        return "html" if _TAGS.search(text) else "text"
-    if named in ("json", "notebook"):
-        return named if text.lstrip()[:1] in ("{", "[", '"') else "text"
-    if named in ("eml", "mbox"):
-        return "eml" if len(_MAIL_FIELDS.findall(text[:8192])) >= 2 else "text"
-    if named == "text" and _MAIL.match(text) and len(_MAIL_FIELDS.findall(text[:8192])) >= 3:
+        is_of_kind = _TAGS.search(text) is not None
+    elif named in ("json", "notebook"):
+        is_of_kind = text.lstrip()[:1] in ("{", "[", '"')
+    elif named in ("eml", "mbox"):
+        named = "eml"
+        is_of_kind = _mail_fields(text) >= 2
+    elif named == "text":
+        return _kind_of_plain(text)
+    else:
+        is_of_kind = named != "svg"
+    return named if is_of_kind else "text"
+
+
+def _kind_of_plain(text: str) -> str:
+    """Return the kind of a text whose extension names none."""
+    if _MAIL.match(text) and _mail_fields(text) >= 3:
         return "eml"
-    if named == "text" and len(_RST.findall(text)) >= 3:
+    if len(_RST.findall(text)) >= 3:
         return "rst"
-    return named
+    return "text"
+
+
+def _mail_fields(text: str) -> int:
+    return len(_MAIL_FIELDS.findall(text[:8192]))

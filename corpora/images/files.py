@@ -15,7 +15,7 @@ from ragweave.corpora.images.reader import PictureReader, Shot
 from ragweave.corpora.layout import blocks
 from ragweave.corpora.meta import guess_language
 from ragweave.corpora.split import split
-from ragweave.corpora.types import Item, Locator, Span, union
+from ragweave.corpora.types import Box, Item, Locator, Span, union
 from ragweave.models.errors import SourceError
 from ragweave.models.ocr import TextLine
 from ragweave.models.pictures import pages
@@ -68,8 +68,10 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
         made.warnings.append(f"only the first of {frames} frames of the animation was looked at")
     if frames > MOST_PAGES and kind == "TIFF":
         made.warnings.append(f"only the first {MOST_PAGES} of {frames} pages were read")
-    text = "\n".join(line.text for shot in shots for line in shot.lines)
-    made.language = guess_language(text)
+    texts: list[str] = []
+    for shot in shots:
+        texts += [line.text for line in shot.lines]
+    made.language = guess_language("\n".join(texts))
     several = len(shots) > 1
     items = Items(source, path, Parsed(path.stem, language=made.language))
     for n, shot in enumerate(shots, 1):
@@ -81,10 +83,14 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
 
 def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -> list[Item]:
     """Return paragraphs and documents of pages of text, with boxes in the stored copies."""
-    words = sum(len(line.text.split()) for shot in shots for line in shot.lines)
+    words = 0
+    lines: list[PageLine] = []
+    for n, shot in enumerate(shots, 1):
+        for line in shot.lines:
+            words += len(line.text.split())
+            lines.append(page_line(line, n, shot.stored[1]))
     if words < PAGE_WORDS:
         return []
-    lines = [page_line(line, n, shot.stored[1]) for n, shot in enumerate(shots, 1) for line in shot.lines]
     parsed = Parsed(path.stem, tuple(blocks(lines)), shots[0].date, language=language)
     return [_placed(item, source, shots) for item in split(source, str(path), parsed)]
 
@@ -111,14 +117,15 @@ def _placed(item: Item, source: str, shots: Sequence[Shot]) -> Item:
         locator["image"] = f"{source}/{shot.name}"
     if len(shots) > 1 and first:
         locator["page"] = first.page
-    boxes = [
-        s.bbox
-        for s, old in zip(spans, item.spans, strict=True)
-        if s.bbox and first and old.page == first.page
-    ]
+    boxes: list[Box] = []
+    for span, old in zip(spans, item.spans, strict=True):
+        if span.bbox and first and old.page == first.page:
+            boxes.append(span.bbox)
     if boxes:
         locator["bbox"] = list(union(boxes))
-    meta = {**item.meta, "pages": [f"{source}/{s.name}" for s in shots]} if len(shots) > 1 else item.meta
+    meta = item.meta
+    if len(shots) > 1:
+        meta = {**meta, "pages": [f"{source}/{s.name}" for s in shots]}
     return replace(item, locator=locator, spans=tuple(spans), meta=meta)
 
 

@@ -55,8 +55,8 @@ class Items:
             meta |= {"picture": shot.key, "size": list(shot.size), "stored": list(shot.stored)}
             self._at[shot.key] = len(self.found)
         if lines:
-            meta["confidence"] = round(sum(line.confidence for line in lines) / len(lines), 3)
-            meta["ocr_language"] = guess_language("\n".join(line.text for line in lines))
+            meta["confidence"] = round(sum([line.confidence for line in lines]) / len(lines), 3)
+            meta["ocr_language"] = guess_language("\n".join([line.text for line in lines]))
         item = Item(
             id=digest(self._source, "image", str(len(self.found)), shot.key if shot else "", text),
             corpus="image",
@@ -132,7 +132,7 @@ def heading_at(blocks: Sequence[Block], at: int) -> tuple[str, ...]:
             while path and path[-1].level >= block.level:
                 path.pop()
             path.append(block)
-    return tuple(b.text for b in path)
+    return tuple([block.text for block in path])
 
 
 def around_at(blocks: Sequence[Block], at: int, own: Sequence[str], others: Container[str] = ()) -> str:

@@ -15,6 +15,7 @@ _TOKEN = re.compile(
 )
 _ENDS = {"group", "having", "order", "limit", "window"}
 _SEVERAL = {"union", "except", "intersect"}
+_JOINS = {",", "join"}
 _ADDS = {"count", "sum", "avg", "min", "max", "total", "group_concat"}
 
 
@@ -68,19 +69,18 @@ def anatomy(statement: str, table: str) -> Anatomy | None:
     """Return what a plain statement (one SELECT from one table) rests on; None if it has another form."""
     top = [t for t in tokens(statement) if t.depth == 0]
     words = [t.said for t in top]
-    if (
-        words[:1] != ["select"]
-        or words.count("select") != 1
-        or words.count("from") != 1
-        or _SEVERAL & {*words}
-    ):
+    if not _is_one_select(words):
         return None
     at = words.index("from")
     if at + 1 >= len(top) or top[at + 1].said.strip('"`[]') != table.lower():
         return None
-    end = next((n for n in range(at, len(top)) if words[n] in _ENDS), len(top))
-    where = next((n for n in range(at, end) if words[n] == "where"), end)
-    if any(w in (",", "join") for w in words[at + 2 : where]):
+    end = at
+    while end < len(words) and words[end] not in _ENDS:
+        end += 1
+    where = at
+    while where < end and words[where] != "where":
+        where += 1
+    if not _JOINS.isdisjoint(words[at + 2 : where]):
         return None
     stop = top[end].start if end < len(top) else len(statement)
     condition = statement[top[where].end : stop].strip() if where < end else ""
@@ -91,16 +91,26 @@ def anatomy(statement: str, table: str) -> Anatomy | None:
     return Anatomy(condition, matched, f"SELECT row {statement[top[at].start :]}")
 
 
+def _is_one_select(words: list[str]) -> bool:
+    """Return whether a statement is one SELECT with one FROM."""
+    if words[:1] != ["select"] or words.count("select") != 1 or words.count("from") != 1:
+        return False
+    return _SEVERAL.isdisjoint(words)
+
+
 def _is_added(statement: str, words: list[str], at: int, top: list[Token]) -> bool:
-    """Tell whether a row of the result may be made of several rows of the table."""
+    """Return whether a row of the result may be made of several rows of the table."""
     if {"group", "having", "distinct"} & {*words}:
         return True
-    chosen = [t for t in tokens(statement[: top[at].start]) if t.is_word]
-    return any(t.said in _ADDS for t in chosen)
+    for token in tokens(statement[: top[at].start]):
+        if token.is_word and token.said in _ADDS:
+            return True
+    return False
 
 
 def table_of(statement: str) -> str:
     """Return the name behind the first FROM of a statement, or ""."""
-    found = [*tokens(statement)]
-    behind = (b.said for a, b in pairwise(found) if a.said == "from" and b.said != "(")
-    return next(behind, "").strip('"`[]')
+    for word, behind in pairwise(tokens(statement)):
+        if word.said == "from" and behind.said != "(":
+            return behind.said.strip('"`[]')
+    return ""
