@@ -109,7 +109,9 @@ def finished(read: Callable[[], Parsed], path: Path, *, noted_by_program: bool =
 
 def _unreadable(blocks: Sequence[Block]) -> tuple[str, ...]:
     """Return how many characters of a text are broken."""
-    count = sum(b.text.count("\ufffd") for b in blocks)
+    count = 0
+    for block in blocks:
+        count += block.text.count("\ufffd")
     if not count:
         return ()
     return (

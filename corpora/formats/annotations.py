@@ -88,7 +88,7 @@ def _button(note: Any, view: View, form: Any) -> Button | None:
     held, names = _field(note, form)
     held = held or _read(partial(raw.FPDFAnnot_GetFormFieldValue, form, note))
     on = state != "Off" if state else held not in ("", "Off") and held == (value or held)
-    name = next((t for t in names if _NAMED.fullmatch(t)), "")
+    name = next(filter(_NAMED.fullmatch, names), "")
     return Button(on, name, value if value not in ("On", "1") else "", box)
 
 
@@ -100,19 +100,30 @@ def among(notes: Iterable[Block], blocks: Sequence[Block]) -> list[Block]:
             if span.bbox:
                 lines.setdefault(span.page, []).append((n, span.bbox))
 
-    def place(note: Block) -> int:
+    placed = list(enumerate(blocks, 1))
+    for note in notes:
         if note.bbox is None:
-            return bisect_right(blocks, note.page, key=lambda b: b.page)
-        left, bottom, right, top = note.bbox
-        near = [
-            (max(0, left - b[2], b[0] - right) / _ASIDE + max(0, b[1] - top, bottom - b[3]), n)
-            for n, b in lines.get(note.page, ())
-            if b[3] > bottom
-        ]
-        return min(near)[1] if near else bisect_left(blocks, note.page, key=lambda b: b.page)
+            at = bisect_right(blocks, note.page, key=lambda b: b.page)
+        else:
+            nearest = _nearest(note.bbox, lines.get(note.page, ()))
+            if nearest is None:
+                nearest = bisect_left(blocks, note.page, key=lambda b: b.page)
+            at = nearest
+        placed.append((at, note))
+    placed.sort(key=lambda entry: entry[0])
+    return [block for _, block in placed]
 
-    placed = [*enumerate(blocks, 1), *((place(note), note) for note in notes)]
-    return [block for _, block in sorted(placed, key=lambda p: p[0])]
+
+def _nearest(box: Box, lines: Iterable[tuple[int, Box]]) -> int | None:
+    """Return the number of the block whose line is nearest to a box and begins above its foot."""
+    left, bottom, right, top = box
+    near: list[tuple[float, int]] = []
+    for n, line in lines:
+        if line[3] > bottom:
+            across = max(0, left - line[2], line[0] - right)
+            down = max(0, line[1] - top, bottom - line[3])
+            near.append((across / _ASIDE + down, n))
+    return min(near)[1] if near else None
 
 
 def _said(note: Any, form: Any) -> str:
@@ -120,7 +131,7 @@ def _said(note: Any, form: Any) -> str:
     kind = raw.FPDFAnnot_GetSubtype(note)
     if kind == raw.FPDF_ANNOT_WIDGET:
         value, names = _field(note, form)
-        name = next((t for t in names if _NAMED.fullmatch(t)), "")
+        name = next(filter(_NAMED.fullmatch, names), "")
         return f"{name.rstrip(':')}: {value}" if name and value else value
     if kind in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP):
         return ""

@@ -17,10 +17,15 @@ _MOST, _SERIES = 1_000, 50
 def tables(chart: Any, slide: int, warnings: list[str]) -> Iterator[Block]:
     """Yield the title of a chart, then a table for each group of series with the same categories."""
     heading = chart.find(f".//{C}chart/{C}title")
-    title = "" if heading is None else " ".join(text.text or "" for text in heading.iter(f"{A}t"))
-    if title.strip():
-        yield Block(" ".join(title.split()), "text", page=slide)
-    since_1904 = any(e.get("val", "1") in ("1", "true") for e in chart.iter(f"{C}date1904"))
+    words: list[str] = []
+    if heading is not None:
+        for text in heading.iter(f"{A}t"):
+            words += (text.text or "").split()
+    if words:
+        yield Block(" ".join(words), "text", page=slide)
+    since_1904 = False
+    for element in chart.iter(f"{C}date1904"):
+        since_1904 = since_1904 or element.get("val", "1") in ("1", "true")
     is_cut = False
     groups: dict[tuple[tuple[int, str], ...], list[tuple[str, dict[int, str]]]] = {}
     for n, series in enumerate(chart.iter(f"{C}ser")):

@@ -118,7 +118,8 @@ def _is_stray(row: list[str], lines: Sequence[str], mark: str, usual: int) -> bo
     if len(lines) == 1:
         return False
     try:
-        next(csv.reader([line + "\n" for line in lines], delimiter=mark, skipinitialspace=True, strict=True))
+        ended = [line + "\n" for line in lines]
+        next(csv.reader(ended, delimiter=mark, skipinitialspace=True, strict=True))
     except csv.Error:
         return True  # text follows the closing quote
     if len(lines) > _TALL and usual and len(row) != usual:

@@ -19,14 +19,15 @@ _SPOKEN = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "legen
 
 
 def state(root: Any) -> None:
-    """Put words and signs into a page where its elements say something."""
+    """Replace form fields, formulas and buttons of a page by the words and signs that they show."""
     for element in list(root.iter("input", "select", "textarea", "math", "button")):
         text = _said(element)
         parent = element.getparent()
         if text and parent is not None:
-            span = etree.Element(
-                "span", {k: element.get(k) for k in ("hidden", "style") if element.get(k) is not None}
-            )
+            span = etree.Element("span")
+            for name in ("hidden", "style"):
+                if element.get(name) is not None:
+                    span.set(name, element.get(name))
             span.text, span.tail = text if element.tag == "math" else f" {text} ", element.tail
             span.sourceline = element.sourceline
             parent.replace(element, span)
@@ -52,12 +53,13 @@ def _said(element: Any) -> str:
     if tag == "input":
         return _entered(element)
     if tag == "select":
-        chosen = [o for o in element.iter("option") if o.get("selected") is not None]
-        return ", ".join(filter(None, map(_plain, chosen)))
+        chosen = map(_plain, element.findall(".//option[@selected]"))
+        return ", ".join(filter(None, chosen))
     if tag == "math":
         return _formula(element)
     if tag == "button":
-        return _plain(element) if any(e.tag in _SPOKEN for e in element.iterancestors()) else ""
+        is_title = next(element.iterancestors(*_SPOKEN), None) is not None
+        return _plain(element) if is_title else ""
     return _plain(element)
 
 
@@ -70,8 +72,13 @@ def _entered(element: Any) -> str:
 
 def _formula(element: Any) -> str:
     """Return a formula as its page writes it for those who do not see it, else its signs."""
-    tex = next((a for a in element.iter("annotation") if a.get("encoding") == _TEX), None)
-    return " ".join((element.get("alttext") or "").split()) or _plain(tex if tex is not None else element)
+    stated = " ".join((element.get("alttext") or "").split())
+    if stated:
+        return stated
+    for note in element.iter("annotation"):
+        if note.get("encoding") == _TEX:
+            return _plain(note)
+    return _plain(element)
 
 
 def _plain(element: Any) -> str:

@@ -109,22 +109,22 @@ class Content:
         """Return whether a part is named as furniture and contains no prose."""
         tag = element.tag
         names = f"{element.get('class') or ''} {element.get('id') or ''}".lower().split()
-        is_bare = tag in ("nav", "footer")
         is_junk = not _JUNK.isdisjoint(names)
-        is_named = is_bare or tag == "header" or element.get("role") in _ROLES or not _PARTS.isdisjoint(names)
-        if not is_named and not is_junk:
+        if not is_junk and not _is_named(element, names):
             return False
-        if not is_bare and (h1 or length >= self._length / 2):
+        if tag not in ("nav", "footer") and (h1 or length >= self._length / 2):
             return False
         words, linked = _prose(element)
+        if words <= linked:
+            return True
         is_inner = next(element.iterancestors(*_WITHIN), None) is not None
-        if tag == "header" and is_inner and words > linked:
+        if tag == "header" and is_inner:
             return False
-        is_footer = not is_inner and (tag == "footer" or "footer" in " ".join(names))
+        is_footer = not is_inner and "footer" in " ".join([tag, *names])
         least = _LONG if is_footer else _PROSE
-        if not is_junk and words >= least and words > linked and not self._is_of_site(element):
+        if not is_junk and words >= least and not self._is_of_site(element):
             return False
-        if words >= _LONG and words > linked:
+        if words >= _LONG:
             self._left[element] = "part beside the text"
         return True
 
@@ -157,6 +157,13 @@ class Content:
             if block.kind == "table" or _words(block.text) >= _LONG:
                 return True
         return False
+
+
+def _is_named(element: Any, names: list[str]) -> bool:
+    """Return whether the tag, the role or a class of a part says that it is furniture."""
+    if element.tag in ("nav", "footer", "header") or element.get("role") in _ROLES:
+        return True
+    return not _PARTS.isdisjoint(names)
 
 
 def _prose(element: Any) -> tuple[int, int]:

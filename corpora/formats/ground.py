@@ -14,7 +14,7 @@ WHITE = 250
 
 
 def on_ground(page: Any, box: Box) -> bool:
-    """Tell whether something is drawn behind a box: a filled shape that is not white, or a picture."""
+    """Return whether something is drawn behind a box: a filled shape that is not white, or a picture."""
     left, bottom, right, top = box
     for found in page.get_objects(
         filter=(raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_SHADING)
@@ -22,8 +22,9 @@ def on_ground(page: Any, box: Box) -> bool:
         a, b, c, d = found.get_bounds()
         if a > left + 1 or b > bottom + 1 or c < right - 1 or d < top - 1:
             continue
-        channels = [ctypes.c_uint() for _ in range(4)]
-        raw.FPDFPageObj_GetFillColor(found.raw, *channels)
-        if found.type != raw.FPDF_PAGEOBJ_PATH or any(v.value < WHITE for v in channels[:3]):
+        red, green, blue, opacity = ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+        raw.FPDFPageObj_GetFillColor(found.raw, red, green, blue, opacity)
+        is_white = min(red.value, green.value, blue.value) >= WHITE
+        if found.type != raw.FPDF_PAGEOBJ_PATH or not is_white:
             return True
     return False

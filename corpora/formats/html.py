@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,10 @@ class _Metas:
 
 def _title(root: Any, blocks: list[Block], metas: _Metas) -> str:
     """Return the only heading of the first level, or else the title that the page states."""
-    tops = [block.text for block in blocks if block.kind == "heading" and block.level == 1]
+    tops: list[str] = []
+    for block in blocks:
+        if block.kind == "heading" and block.level == 1:
+            tops.append(block.text)
     if len(tops) == 1:
         return tops[0]
     title = " ".join((root.findtext(".//title") or "").split())
@@ -97,8 +101,9 @@ def _title(root: Any, blocks: list[Block], metas: _Metas) -> str:
 
 def _date(root: Any, metas: _Metas) -> datetime | None:
     """Return the first date that the page states, None if there is none."""
-    values = [metas.first(name) for name in _DATES]
-    values += [element.get("datetime") or "" for element in root.iter("time")][:3]
+    values = list(map(metas.first, _DATES))
+    for element in islice(root.iter("time"), 3):
+        values.append(element.get("datetime") or "")
     for value in values:
         date = iso_date(value)
         if date is not None:

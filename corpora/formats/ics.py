@@ -13,11 +13,28 @@ from ragweave.corpora.decode import decode, read_text
 from ragweave.models.calendar import ENGLISH
 
 _LABELS = {
-    k.upper(): k.capitalize() for k in "due completed organizer attendee status categories url note".split()
-} | {
-    **{k.upper(): k.capitalize() for k in "description nickname title role anniversary".split()},
-    **{"DTSTART": "Start", "DTEND": "End", "RRULE": "Repeats", "LOCATION": "Place", "ORG": "Organization"},
-    **{"TEL": "Phone", "EMAIL": "E-mail", "ADR": "Address", "BDAY": "Birthday"},
+    "DUE": "Due",
+    "COMPLETED": "Completed",
+    "ORGANIZER": "Organizer",
+    "ATTENDEE": "Attendee",
+    "STATUS": "Status",
+    "CATEGORIES": "Categories",
+    "URL": "Url",
+    "NOTE": "Note",
+    "DESCRIPTION": "Description",
+    "NICKNAME": "Nickname",
+    "TITLE": "Title",
+    "ROLE": "Role",
+    "ANNIVERSARY": "Anniversary",
+    "DTSTART": "Start",
+    "DTEND": "End",
+    "RRULE": "Repeats",
+    "LOCATION": "Place",
+    "ORG": "Organization",
+    "TEL": "Phone",
+    "EMAIL": "E-mail",
+    "ADR": "Address",
+    "BDAY": "Birthday",
 }
 """Fields that are read, and how they are called; what is for programs (ids, stamps, pictures) is left out."""
 _DATES = ("DTSTART", "DTEND", "DUE", "COMPLETED", "BDAY", "ANNIVERSARY")
@@ -44,7 +61,8 @@ def read(text: str, path: Path) -> Parsed:
     calendar = _Calendar(path)
     for line, match in _fields(text.replace("\r\n", "\n")):
         calendar.take(line, match)
-    return Parsed(calendar.title, tuple(b for b in calendar.blocks if b.text), listed=True)
+    blocks = [block for block in calendar.blocks if block.text]
+    return Parsed(calendar.title, tuple(blocks), listed=True)
 
 
 class _Calendar:
@@ -126,7 +144,7 @@ def _shown(name: str, given: str, value: str) -> str:
         return _WHEN.sub(lambda m: _when(m, ""), rule).replace("=", " ").replace(";", ", ")
     if name in ("ADR", "ORG"):
         parts = filter(None, re.split(r"(?<!\\);", value))
-        return ", ".join(_unescaped(part).replace("\n", ", ") for part in parts)
+        return ", ".join(map(_unescaped, parts)).replace("\n", ", ")
     value = re.sub(r"^(?:mailto|tel):", "", _unescaped(value), flags=re.I)
     return f"{extra} <{value}>" if extra not in ("", value) else value
 

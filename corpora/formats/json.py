@@ -77,13 +77,23 @@ def _lines(path: Path, text: str, why: ValueError) -> Parsed:
             blocks.append(block)
     if read <= len(broken):
         raise SourceError(f"{path.name} is not valid JSON ({why})", "mend it, or rename it to .txt")
-    warnings = tuple(f"line {number} is not JSON" for number in broken[:10])
-    return Parsed(blocks=tuple(blocks), warnings=warnings)
+    warnings = [f"line {number} is not JSON" for number in broken[:10]]
+    return Parsed(blocks=tuple(blocks), warnings=tuple(warnings))
 
 
 def _block(name: str, value: object, line: int) -> Block | None:
-    text = "\n".join(f"{key}: {found}" if key else found for key, found in _values(name, value, 0))
+    lines = []
+    for key, found in _values(name, value, 0):
+        lines.append(f"{key}: {found}" if key else found)
+    text = "\n".join(lines)
     return Block(text, "list", line=line) if text.strip() else None
+
+
+def _is_nested(values: list[object]) -> bool:
+    for value in values:
+        if isinstance(value, dict | list):
+            return True
+    return False
 
 
 def _values(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
@@ -93,11 +103,11 @@ def _values(key: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _values(f"{key}.{name}" if key else str(name), inner, depth + 1)
-    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+    elif isinstance(value, list) and _is_nested(value):
         for n, inner in enumerate(value):
             yield from _values(f"{key}[{n}]", inner, depth + 1)
     elif isinstance(value, list):
-        text = ", ".join(_plain(inner) for inner in value if inner is not None)
+        text = ", ".join([_plain(inner) for inner in value if inner is not None])
         if text:
             yield key, text
     elif value is not None and value != "":

@@ -37,7 +37,8 @@ def running(blocks: Sequence[Block], ends: Sequence[int]) -> set[int]:
             if 0 <= n < len(blocks) and blocks[n].kind == "text":
                 lines[n] = re.sub(r"\d+", "#", blocks[n].text)
     counts, (least, share) = Counter(lines.values()), _RUNNING
-    return {n for n, line in lines.items() if counts[line] >= max(least, share * len(ends))}
+    fewest = max(least, share * len(ends))
+    return {n for n, line in lines.items() if counts[line] >= fewest}
 
 
 class Weights:
@@ -62,7 +63,7 @@ class Weights:
         self._light = self._light or (not self._open[-1] and bool(text.strip()))
 
     def all_bold(self) -> bool:
-        """Tell whether all text since the last call was bold."""
+        """Return whether all text since the last call was bold."""
         bold, self._light = not self._light, False
         return bold
 
@@ -73,7 +74,7 @@ def headed(blocks: Sequence[Block], bold: Set[int]) -> list[Block]:
     `bold` are the numbers of all bold blocks.
     """
     heads = {n for n in bold if _is_head(blocks[n])}
-    if len(heads) < _FEWEST or any(block.kind == "heading" for block in blocks):
+    if len(heads) < _FEWEST or "heading" in [block.kind for block in blocks]:
         return list(blocks)
     out = list(blocks)
     for n in heads:

@@ -20,6 +20,8 @@ _DEEPEST = 60
 """Nesting of quotes and lists that is read; what lies deeper is taken as plain text."""
 _KEPT = re.compile(r"<(?:br|img|/?(?:su[bp]|del|s|strike))(?![\w-])", re.I)
 """HTML inside a line that is kept; all other tags there are left out, and their text stays."""
+_CELLS = re.compile(r"[^\S\n]*\|[^\n]*(?:\n[^\S\n]*\|[^\n]*)*")
+"""Lines that all begin with a bar."""
 
 
 def parse(path: Path) -> Parsed:
@@ -48,7 +50,8 @@ def content(text: str, first: int = 0) -> tuple[tuple[Block, ...], tuple[Figure,
     md, plain = _parsers()
     tokens = md.parse(text)
     warnings: tuple[str, ...] = ()
-    if any(t.level >= _DEEPEST - 1 for t in tokens):
+    deepest = max([token.level for token in tokens], default=0)
+    if deepest >= _DEEPEST - 1:
         warnings = (f"quotes and lists nested deeper than {_DEEPEST // 2} levels were read as plain text",)
         tokens = plain.parse(text)
     for token in tokens:
@@ -77,14 +80,14 @@ def _mark(token: Any, line: int) -> None:
         for child in token.children or []:
             if child.type == "html_inline" and not _KEPT.match(child.content):
                 child.content = ""
-        rows = token.content.split("\n")
-        if token.level == 1 and all(row.lstrip().startswith("|") for row in rows):
+        if token.level == 1 and _CELLS.fullmatch(token.content):
+            rows = ""
+            for n, row in enumerate(token.content.split("\n")):
+                rows += _row(row, line + n)
             token.type = "html_block"
-            token.content = (
-                "<table>" + "".join(_row(row, line + n) for n, row in enumerate(rows)) + "</table>"
-            )
+            token.content = f"<table>{rows}</table>"
 
 
 def _row(row: str, line: int) -> str:
-    cells = "".join(f"<td>{escape(cell)}</td>" for cell in row.strip().strip("|").split("|"))
-    return f'<tr {LINE}="{line}">{cells}</tr>'
+    cells = [f"<td>{escape(cell)}</td>" for cell in row.strip().strip("|").split("|")]
+    return f'<tr {LINE}="{line}">{"".join(cells)}</tr>'

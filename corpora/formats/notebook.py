@@ -20,12 +20,9 @@ def parse(path: Path) -> Parsed:
     """Read a notebook (nbformat 3 and 4); pictures in outputs are left out."""
     try:
         notebook = json.loads(read_text(path))
-        cells = (
-            notebook["cells"]
-            if "cells" in notebook
-            else [c for w in notebook["worksheets"] for c in w["cells"]]
-        )
-        blocks = [b for cell in cells for b in _cell(cell)]
+        blocks: list[Block] = []
+        for cell in _cells(notebook):
+            blocks += _cell(cell)
     except (ValueError, KeyError, TypeError, AttributeError) as exc:
         raise SourceError(
             f"{path.name} is not a readable notebook", "open it in Jupyter and save it again"
@@ -34,16 +31,29 @@ def parse(path: Path) -> Parsed:
     return Parsed(title, tuple(blocks))
 
 
+def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the cells of a notebook; nbformat 3 puts them into worksheets."""
+    if "cells" in notebook:
+        return list(notebook["cells"])
+    cells: list[dict[str, Any]] = []
+    for sheet in notebook["worksheets"]:
+        cells += sheet["cells"]
+    return cells
+
+
 def _cell(cell: dict[str, Any]) -> list[Block]:
     source = _joined(cell.get("source", cell.get("input", "")))
     if cell.get("cell_type") == "markdown":
         found = markdown.content(source)[0]
     else:
         found = code.blocks(source)[0]
-        outputs = (o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", []))
-        printed = "\n".join(t for o in outputs if (t := _joined(o).strip()))
-        if printed:
-            found += (Block(printed[:_MAX_OUTPUT], "code"),)
+        printed: list[str] = []
+        for output in cell.get("outputs", []):
+            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            printed.append(_joined(text).strip())
+        shown = "\n".join(filter(None, printed))
+        if shown:
+            found += (Block(shown[:_MAX_OUTPUT], "code"),)
     # Lines inside a cell say nothing about lines of the file.
     return [replace(b, line=0, spans=()) for b in found]
 

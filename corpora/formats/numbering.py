@@ -67,7 +67,8 @@ class Numbering:
         for rules in root.iter(f"{W}abstractNum"):
             id = rules.get(f"{W}abstractNumId") or ""
             self._rules[id] = {_ilvl(e): _level(e) for e in rules.iterchildren(f"{W}lvl")}
-            if style := attribute(rules, f"{W}numStyleLink", f"{W}val"):
+            style = attribute(rules, f"{W}numStyleLink", f"{W}val")
+            if style:
                 linked[id] = style
         for listed in root.iter(f"{W}num"):
             self._lists[listed.get(f"{W}numId") or ""] = _list(listed)
@@ -85,8 +86,10 @@ class Numbering:
                 continue
             if level.form == "bullet":
                 paragraph.set(MARK, level.text if level.text in BOXES else "-")
-            elif label := self._next(id, depth):
-                paragraph.set(LABEL, label)
+            else:
+                label = self._next(id, depth)
+                if label:
+                    paragraph.set(LABEL, label)
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
         """Return the list that a paragraph is in, by itself or by its style, and its level."""
@@ -107,8 +110,13 @@ class Numbering:
     def _of_style(self, id: str, style: str) -> str:
         """Return the level of a list that names a style as its own, or ""."""
         found = self._lists.get(id)
-        levels = {**self._rules.get(found.rules, {}), **found.levels} if found is not None else {}
-        return next((str(n) for n, level in levels.items() if level.style == style), "")
+        if found is None:
+            return ""
+        levels = {**self._rules.get(found.rules, {}), **found.levels}
+        for n, level in levels.items():
+            if level.style == style:
+                return str(n)
+        return ""
 
     def _level(self, id: str, depth: int) -> _Level | None:
         found = self._lists.get(id)
@@ -152,11 +160,10 @@ def formatted(number: int, form: str) -> str:
         return ""
     if form in ("upperRoman", "lowerRoman"):
         return _cased(_roman(number), form)
-    alphabet = next((letters for name, letters in _ALPHABETS.items() if name in form), "")
-    if form.startswith("ideographTraditional"):
-        alphabet = _ALPHABETS["stems"]
+    alphabet = _alphabet(form)
     if alphabet and 0 < number < 1_000:
-        return _cased(alphabet[(number - 1) % len(alphabet)] * (1 + (number - 1) // len(alphabet)), form)
+        repeats, at = divmod(number - 1, len(alphabet))
+        return _cased(alphabet[at] * (1 + repeats), form)
     if form == "decimalZero":
         return f"{number:02}"
     if form == "ordinal":
@@ -196,13 +203,24 @@ def _han(number: int) -> str:
     return lead + (_HAN[ones] if ones else "")
 
 
+def _alphabet(form: str) -> str:
+    """Return the letters that a form counts with, or ""."""
+    if form.startswith("ideographTraditional"):
+        return _ALPHABETS["stems"]
+    for name, letters in _ALPHABETS.items():
+        if name in form:
+            return letters
+    return ""
+
+
 def _level(element: Any) -> _Level:
     font = attribute(element, f"{W}rPr/{W}rFonts", f"{W}ascii") or attribute(
         element, f"{W}rPr/{W}rFonts", f"{W}hAnsi"
     )
     text = attribute(element, f"{W}lvlText", f"{W}val")
     form = attribute(element, f"{W}numFmt", f"{W}val") or "decimal"
-    start, restart = (attribute(element, f"{W}{name}", f"{W}val") for name in ("start", "lvlRestart"))
+    start = attribute(element, f"{W}start", f"{W}val")
+    restart = attribute(element, f"{W}lvlRestart", f"{W}val")
     legal = element.find(f"{W}isLgl")
     return _Level(
         int(start) if start.isdecimal() and len(start) < 9 else 1 if not start else 0,
@@ -220,7 +238,8 @@ def _list(element: Any) -> _List:
         start = attribute(change, f"{W}startOverride", f"{W}val")
         if start.isdecimal() and len(start) < 9:
             made.starts[_ilvl(change)] = int(start)
-        if (own := change.find(f"{W}lvl")) is not None:
+        own = change.find(f"{W}lvl")
+        if own is not None:
             made.levels[_ilvl(change)] = _level(own)
     return made
 

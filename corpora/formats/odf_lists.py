@@ -78,7 +78,7 @@ class ListNumbers:
             return self.heading(heading, _number(heading.get(f"{TEXT}outline-level"), 1))
         rules = self._styles.get(self._open[-1], {}) if self._open else {}
         rule = rules.get(level, _Rule(is_bullet=True))
-        counted = any(child.tag in (f"{TEXT}p", f"{TEXT}h") for child in element)
+        counted = next(element.iterchildren(f"{TEXT}p", f"{TEXT}h"), None) is not None
         if not counted or rule.is_bullet or element.tag.endswith("list-header"):
             return _BULLET
         return _next(self._counts, level, rules, element.get(f"{TEXT}start-value")) or _BULLET
@@ -111,8 +111,8 @@ def _next(counts: list[int | None], level: int, rules: dict[int, _Rule], start: 
     if rule.whole:
         return " ".join(_PLACE.sub(lambda m: numbers.get(int(m[1]), ""), rule.whole).split())
     first_shown = max(1, level - rule.levels + 1)
-    parts = ".".join(number for n, number in numbers.items() if n >= first_shown)
-    return f"{rule.before}{parts}{rule.after}".strip()
+    parts = [number for n, number in numbers.items() if n >= first_shown]
+    return f"{rule.before}{'.'.join(parts)}{rule.after}".strip()
 
 
 def _rules(style: Any) -> dict[int, _Rule]:
@@ -129,7 +129,7 @@ def _rules(style: Any) -> dict[int, _Rule]:
             _number(rule.get(f"{TEXT}display-levels"), 1),
             _number(rule.get(f"{TEXT}start-value"), 1),
             not rule.tag.endswith(("-number", "outline-level-style")),
-            next((v for name in _WHOLE if (v := rule.get(name))), ""),
+            next(filter(None, map(rule.get, _WHOLE)), ""),
         )
     return out
 

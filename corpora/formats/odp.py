@@ -26,7 +26,7 @@ def parse(path: Path) -> Parsed:
         document = Document(archive)
         for number, slide in enumerate(document.body.iterchildren(f"{DRAW}page"), 1):
             found, pictures = _slide(document, slide, number)
-            text = "\n".join(block.text for block in found)
+            text = "\n".join([block.text for block in found])
             figures.append(Figure("", len(blocks), page=number, text=text, whole=True))
             figures += [replace(f, at=len(blocks), page=number) for f in pictures]
             blocks += found

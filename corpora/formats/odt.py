@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ragweave.corpora.blocks import Parsed, captioned
 from ragweave.corpora.formats.odf import Document, opened, plain, properties
@@ -18,15 +19,28 @@ def parse(path: Path) -> Parsed:
         blocks, figures = document.blocks(document.body)
         edges = document.edges()
         said = properties(archive)
-    titled = (plain(p) for p in document.body.iter(f"{TEXT}p") if p.get(f"{TEXT}style-name") == "Title")
-    heads = document.body.iter(f"{TEXT}h")
-    top = next((t for h in heads if h.get(f"{TEXT}outline-level", "1") == "1" and (t := plain(h))), "")
     blocks, figures = [*edges, *blocks], [replace(f, at=f.at + len(edges)) for f in figures]
     return replace(
         said,
-        title=said.title or next(titled, "") or top,
+        title=said.title or _title(document.body),
         blocks=tuple(blocks),
         figures=tuple(captioned(figures, blocks)),
         hidden=tuple(document.hidden),
         warnings=not_read(document.left),
     )
+
+
+def _title(body: Any) -> str:
+    """Return the first paragraph in the style of titles, else the first heading of the top level."""
+    for paragraph in body.iter(f"{TEXT}p"):
+        if paragraph.get(f"{TEXT}style-name") == "Title":
+            title = plain(paragraph)
+            if title:
+                return title
+            break
+    for heading in body.iter(f"{TEXT}h"):
+        if heading.get(f"{TEXT}outline-level", "1") == "1":
+            title = plain(heading)
+            if title:
+                return title
+    return ""

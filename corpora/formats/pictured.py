@@ -18,7 +18,9 @@ def pictured(font: str, text: str) -> str:
     ('☑', '☑', 'þ')
     """
     name = re.sub(r"(?<=dings)(?=\d)", " ", _STYLE.sub("", _SUBSET.sub("", font.strip("'\" "))))
-    return "".join(_shown(name, c) for c in text) if is_symbolic(name) else text
+    if not is_symbolic(name):
+        return text
+    return "".join([_shown(name, character) for character in text])
 
 
 def _shown(font: str, character: str) -> str:

@@ -14,9 +14,20 @@ def reading_order(shapes: Iterable[tuple[Placed, T]]) -> list[T]:
     """Return shapes in reading order: a shape that begins above another's middle is in its row."""
     out: list[T] = []
     row: list[tuple[Placed, T]] = []
-    for shape in sorted(shapes, key=lambda s: s[0][0]):
-        if row and shape[0][0] > row[0][0][0] + row[0][0][2] / 2:
-            out += [s for _, s in sorted(row, key=lambda s: (s[0][1], s[0][0]))]
+    for shape in sorted(shapes, key=lambda entry: entry[0][0]):
+        if row and shape[0][0] > _middle(row[0][0]):
+            out += _across(row)
             row = []
         row.append(shape)
-    return out + [s for _, s in sorted(row, key=lambda s: (s[0][1], s[0][0]))]
+    return out + _across(row)
+
+
+def _middle(place: Placed) -> float:
+    top, _, height = place
+    return top + height / 2
+
+
+def _across(row: list[tuple[Placed, T]]) -> list[T]:
+    """Return the shapes of a row from left to right."""
+    row.sort(key=lambda entry: (entry[0][1], entry[0][0]))
+    return [shape for _, shape in row]

@@ -40,6 +40,8 @@ _TAGS = {
     "math_block": "pre", "paragraph": "p", "rubric": "p", "attribution": "p", "caption": "p", "subtitle": "p",
 }  # fmt: skip
 """Elements of HTML for those of docutils; all others are read through."""
+_WORDED = ("p", "pre", "dt")
+"""Elements that hold nothing but text."""
 _LONGEST, _INSIDE = 500, 10
 """Characters that a substitution may produce, and how deep substitutions may be nested."""
 _TIMES = 4
@@ -73,7 +75,9 @@ def parse(path: Path) -> Parsed:
     _put(document, body, 0)
     blocks, _ = flow(body, lambda element: False, made=True)
     stated = document.findall(lambda node: node.tagname == "field" and len(node) == 2)
-    fields = {name.astext().lower(): _field(value) for name, value in stated}
+    fields: dict[str, str] = {}
+    for name, value in stated:
+        fields[name.astext().lower()] = _field(value)
     return Parsed(
         title=first_heading(blocks),
         blocks=tuple(blocks),
@@ -124,7 +128,7 @@ def _first_paragraph(row: Any) -> Any:
 def _substitute(document: Any, known: dict[str, Any]) -> None:
     """Replace substitutions by their text, or by their name if they have no definition or are a date."""
     document.substitution_defs = known = {**known, **document.substitution_defs}
-    names = {name.lower(): name for name in known}
+    names = dict(zip(map(str.lower, known), known, strict=True))
     said: dict[str, str] = {}
 
     def found(name: str, inside: tuple[str, ...]) -> str:
@@ -154,8 +158,7 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
         if tag == "section":
             _put(child, into, depth + 1)
         elif tag == "title":
-            level = f"h{min(6, max(1, depth))}" if node.tagname == "section" else "p"
-            _add(into, "caption" if node.tagname == "table" else level, child, _clean(_said(child)))
+            _add(into, _title_tag(node, depth), child, _clean(_said(child)))
         elif tag == "system_message":
             _unknown(child, into, depth)
         elif tag == "field_body":
@@ -169,18 +172,33 @@ def _put(node: Any, into: Any, depth: int, header: bool = False) -> None:
             for name, more in (("rowspan", "morerows"), ("colspan", "morecols")):
                 cell.set(name, str(1 + int(child.get(more) or 0)))
             _put(child, cell, depth)
+        elif _TAGS.get(tag) in _WORDED:
+            _add(into, _TAGS[tag], child, _words_of(child))
         elif tag in _TAGS:
-            name = _TAGS[tag]
-            if name in ("p", "pre", "dt"):
-                said = child.astext() if name == "pre" or tag == "option_group" else _said(child)
-                _add(into, name, child, said.rstrip() if name == "pre" else _clean(said))
-            else:
-                # Docutils gives a row no line of its own.
-                within = tag == "row" and not child.line
-                first = next(child.findall(lambda n: n.tagname == "paragraph"), child) if within else child
-                _put(child, _add(into, name, first), depth, header)
+            _put(child, _add(into, _TAGS[tag], _with_line(child)), depth, header)
         else:
             _put(child, into, depth, header or tag == "thead")
+
+
+def _title_tag(parent: Any, depth: int) -> str:
+    """Return the element for a title of a section, a table or anything else."""
+    if parent.tagname == "section":
+        return f"h{min(6, max(1, depth))}"
+    return "caption" if parent.tagname == "table" else "p"
+
+
+def _words_of(node: Any) -> str:
+    """Return the text of a paragraph, a term or preformatted text."""
+    if _TAGS[node.tagname] == "pre":
+        return str(node.astext()).rstrip()
+    return _clean(node.astext() if node.tagname == "option_group" else _said(node))
+
+
+def _with_line(node: Any) -> Any:
+    """Return the node that has the line of a node: docutils gives a row none of its own."""
+    if node.tagname != "row" or node.line:
+        return node
+    return next(node.findall(lambda n: n.tagname == "paragraph"), node)
 
 
 def _add(into: Any, tag: str, node: Any, text: str = "", line: int = 0) -> Any:
@@ -230,7 +248,10 @@ def _unknown(message: Any, into: Any, depth: int) -> None:
         m = _DIRECTIVE.match(first)
         if m is None or m[1] in _SILENT:
             continue
-        body = textwrap.dedent("\n".join("" if _OPTION.match(text) else text for text in rest))
+        for n, text in enumerate(rest):
+            if _OPTION.match(text):
+                rest[n] = ""
+        body = textwrap.dedent("\n".join(rest))
         line, name = message.get("line") or _line(node), _clean(m[2]).replace("``", "")
         if not body.strip():
             # `.. setting:: X` above a heading X only marks the place; the heading says it.
@@ -249,11 +270,12 @@ def _unknown(message: Any, into: Any, depth: int) -> None:
 
 
 def _heading_after(node: Any) -> str:
-    """Return the title of the section that comes next, "" where other words come before it."""
+    """Return the title of the section that comes next, "" if other words come before it."""
     while node is not None and node.parent is not None:
-        later = node.parent.children[node.parent.index(node) + 1 :]
-        found = next((n for n in later if n.tagname not in ("system_message", "target", "comment")), None)
-        if found is not None:
-            return str(found[0].astext()) if found.tagname == "section" else ""
+        for later in node.parent.children[node.parent.index(node) + 1 :]:
+            if later.tagname == "section":
+                return str(later[0].astext())
+            if later.tagname not in ("system_message", "target", "comment"):
+                return ""
         node = node.parent
     return ""

@@ -27,7 +27,7 @@ _SKIPPED = frozenset(
 """Groups that hold no text of the document, or text that stands elsewhere too."""
 _AROUND = frozenset("shp shpgrp shpinst shppict do object fldinst mmath".split())
 """Groups without text of their own around others that may have some."""
-_EDGES = frozenset(f"{where}{which}" for where in ("header", "footer") for which in ("", "l", "r", "f"))
+_EDGES = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
 _SINKS = {
     **dict.fromkeys(_EDGES, ("edge", "\\par ")),
     **dict.fromkeys(("shptxt", "dptxbxtext"), ("box", "\\par ")),
@@ -87,7 +87,9 @@ class Groups:
 
     def __init__(self, text: str, path: Path) -> None:
         names = (*_READ, *INFO, "hidden", "skipped", "info", "around", "form", "entry", "fonts")
-        self.parts: dict[str, list[str]] = {name: [] for name in names}
+        self.parts: dict[str, list[str]] = {}
+        for name in names:
+            self.parts[name] = []
         self.left: Counter[tuple[str, str]] = Counter()
         self._path = path
         self._stack = [_Group()]
@@ -100,9 +102,12 @@ class Groups:
 
     def _take_apart(self, text: str) -> None:
         at, before = 0, ""
-        while m := _TOKEN.match(text, at):
-            at = m.end()
-            token, word, number = m[0], (m[1] or "").lower(), m[2] or ""
+        while True:
+            found = _TOKEN.match(text, at)
+            if found is None:
+                break
+            at = found.end()
+            token, word, number = found[0], (found[1] or "").lower(), found[2] or ""
             if token == "{":
                 self._open()
             elif token == "}":
@@ -180,8 +185,10 @@ class Groups:
         self.parts[self._stack[-1].place].append(token)
         if word == "f":
             self._stack[-1] = replace(self._stack[-1], font=int(number or 0))
-        elif not word and token.strip() and (name := token.partition(";")[0].strip()):
-            self._fonts.setdefault(self._stack[-1].font, name)
+        elif not word:
+            name = token.partition(";")[0].strip()
+            if name:
+                self._fonts.setdefault(self._stack[-1].font, name)
 
     def _control(self, word: str, number: str, token: str) -> None:
         """Apply a token, and add it, or a mark for it, to the part of its group."""
@@ -195,18 +202,24 @@ class Groups:
             token = "" if word in ("v", "deleted") or now.labels else token
         elif now.labels and word not in ("", "u"):
             token = ""
-        elif word == "pard":
-            self._stack[-1], token = replace(now, outline="0"), f"{token} {mark(HEADING)}0"
-        elif word == "outlinelevel":
-            level = str(int(number) + 1) if number.isdigit() and int(number) < 6 else "0"
-            self._stack[-1], token = replace(now, outline=level), f"{mark(HEADING)}{level}"
-        elif word == "par":  # the next paragraph keeps the level of this one
-            token = f"{token} {mark(HEADING)}{now.outline}"
+        elif word in ("pard", "outlinelevel", "par"):
+            token = self._outline(word, number, token)
         elif word in _WORDS:
             token = mark(_WORDS[word])
         elif is_symbolic(self._fonts.get(now.font, "")):
             token = self._drawn(word, number, token, self._fonts[now.font])
         self.parts[self._stack[-1].place].append(token)
+
+    def _outline(self, word: str, number: str, token: str) -> str:
+        """Note the heading level of a paragraph, and return the mark for it."""
+        now = self._stack[-1]
+        if word == "par":  # the next paragraph keeps the level of this one
+            return f"{token} {mark(HEADING)}{now.outline}"
+        level = "0"
+        if word == "outlinelevel" and number.isdigit() and int(number) < 6:
+            level = str(int(number) + 1)
+        self._stack[-1] = replace(now, outline=level)
+        return f"{token} {mark(HEADING)}0" if word == "pard" else f"{mark(HEADING)}{level}"
 
     def _drawn(self, word: str, number: str, token: str, font: str) -> str:
         """Return text in a font of pictures as it is shown."""
@@ -222,11 +235,14 @@ class Groups:
         return _escaped(shown(text.replace("\r", "").replace("\n", ""), font))
 
     def _put_form(self) -> None:
-        """Write what is entered in a field of a form where the field stands."""
+        """Write what is entered in a field of a form in the place of the field."""
         kind, chosen = self._form.get("fftype", 0), self._form.get("ffres", 25)
         chosen = self._form.get("ffdefres", 0) if chosen == 25 else chosen
         entries = "".join(self.parts["entry"]).replace("{", "").replace("}", "").split("\n")
-        place = next((g.place for g in reversed(self._stack) if g.sink in _READ), "skipped")
+        place = "skipped"
+        for group in self._stack:
+            if group.sink in _READ:
+                place = group.place
         if kind == 1:
             self.parts[place].append(_escaped(TICKED if chosen else UNTICKED))
         elif kind == 2 and 0 <= chosen < len(entries):
@@ -257,5 +273,8 @@ def mark(sign: str) -> str:
 def _escaped(text: str) -> str:
     """Return text as RTF writes it, in units of UTF-16."""
     data = text.encode("utf-16-le", "surrogatepass")
-    units = (int.from_bytes(data[n : n + 2], "little", signed=True) for n in range(0, len(data), 2))
-    return "".join(f"{{\\uc1\\u{unit}?}}" for unit in units)
+    written = ""
+    for n in range(0, len(data), 2):
+        unit = int.from_bytes(data[n : n + 2], "little", signed=True)
+        written += f"{{\\uc1\\u{unit}?}}"
+    return written

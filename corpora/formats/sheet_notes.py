@@ -152,7 +152,11 @@ def _graphic(root: Any, *, is_diagram: bool) -> list[Block]:
     """Return the texts of a diagram, or the title of a chart."""
     if is_diagram:
         return list(diagram(root))
-    return [block for block in tables(root, 0, []) if block.kind == "text"]
+    titles: list[Block] = []
+    for block in tables(root, 0, []):
+        if block.kind == "text":
+            titles.append(block)
+    return titles
 
 
 def _row(element: Any) -> int:
@@ -167,7 +171,7 @@ def _row(element: Any) -> int:
 def _text(shape: Any) -> str:
     lines = []
     for paragraph in shape.iter(f"{A}p"):
-        line = "".join(_drawn(text) for text in paragraph.iter(f"{A}t"))
+        line = "".join(map(_drawn, paragraph.iter(f"{A}t")))
         lines.append(" ".join(line.split()))
     return "\n".join(filter(None, lines))
 

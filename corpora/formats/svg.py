@@ -41,12 +41,23 @@ def parse(path: Path) -> Parsed:
         words.add(_text(element), element.sourceline)
     for element in root.iter("{*}desc"):
         descriptions.add(_text(element), element.sourceline)
-    title = next((t for child in root if _name(child) == "title" and (t := _text(child))), "")
-    blocks = [descriptions.block("text"), words.block("list" if words.count > 1 else "text")]
-    heading = [Block(title, "heading", 1)] if title else []
+    title = _title(root)
+    blocks = [
+        Block(title, "heading", 1),
+        descriptions.block("text"),
+        words.block("list" if words.count > 1 else "text"),
+    ]
+    kept = [block for block in blocks if block.text]
     language = language_code(root.get(_LANGUAGE) or root.get("lang"))
-    kept = (*heading, *(b for b in blocks if b.text))
-    return Parsed(title=title, blocks=kept, language=language, hidden=tuple(hidden))
+    return Parsed(title=title, blocks=tuple(kept), language=language, hidden=tuple(hidden))
+
+
+def _title(root: Any) -> str:
+    """Return the first title of a drawing that has text, or ""."""
+    for child in root:
+        if _name(child) == "title" and _text(child):
+            return _text(child)
+    return ""
 
 
 def _drawn(element: Any, styles: Styles, hidden: list[str]) -> Iterator[Any]:
@@ -60,7 +71,11 @@ def _drawn(element: Any, styles: Styles, hidden: list[str]) -> Iterator[Any]:
         elif name in _SHOWS:
             yield child
         elif name == "switch":
-            yield from next((found for c in child if (found := list(_drawn([c], styles, hidden)))), [])
+            for alternative in child:
+                found = list(_drawn([alternative], styles, hidden))
+                if found:
+                    yield from found
+                    break
         else:
             yield from _drawn(child, styles, hidden)
 
@@ -71,14 +86,13 @@ def _name(element: Any) -> str:
 
 
 def _is_hidden(element: Any) -> bool:
-    said = {
-        name: (element.get(name) or "").strip() for name in ("display", "visibility", "opacity", "font-size")
-    }
-    return (
-        said["display"] == "none"
-        or said["visibility"] in ("hidden", "collapse")
-        or "0" in (said["opacity"], said["font-size"])
-    )
+    if _value(element, "display") == "none" or _value(element, "visibility") in ("hidden", "collapse"):
+        return True
+    return _value(element, "opacity") == "0" or _value(element, "font-size") == "0"
+
+
+def _value(element: Any, name: str) -> str:
+    return (element.get(name) or "").strip()
 
 
 def _text(element: Any) -> str:

@@ -8,6 +8,8 @@ Unicode.
 
 from __future__ import annotations
 
+import re
+
 _GREEK = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼"
 _SIGNS = "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪"
 _BRACKETS = "〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭"
@@ -38,6 +40,7 @@ _TABLES: dict[str, dict[int, str]] = {
         **{0x69: "ℹ", 0x73: "❓", 0x59: "♥", 0xC8: "🏠", 0xCB: "🚴"},
     },
 }
+_PRIVATE = re.compile("[\uf000-\uf0ff]")
 UNKNOWN = "\ufffd"
 """Replaces a character of such a font that has no other."""
 TICKED, UNTICKED = "☒", "☐"
@@ -68,6 +71,4 @@ def shown(text: str, font: str) -> str:
     """
     if is_symbolic(font):
         return "".join(c if c.isspace() else symbol(font, ord(c)) for c in text)
-    if all(c < "\uf000" or c > "\uf0ff" for c in text):
-        return text
-    return "".join(symbol("symbol", ord(c)) if "\uf000" <= c <= "\uf0ff" else c for c in text)
+    return _PRIVATE.sub(lambda found: symbol("symbol", ord(found[0])), text)

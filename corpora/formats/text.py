@@ -56,10 +56,12 @@ def blocks(text: str) -> tuple[Block, ...]:
 
 
 def _in_capitals(line: str) -> bool:
-    """Tell whether a line is several words, written in capitals for the most part, that end no sentence."""
-    letters = [c for c in re.sub(r"\(.*?\)", "", line) if c.isalpha()]
-    loud = len(letters) >= _FEWEST and sum(c.isupper() for c in letters) >= _CAPITALS * len(letters)
-    return loud and len(line.split()) > 1 and len(line) <= _LONGEST_TITLE and not line.endswith(_SENTENCE_END)
+    """Return whether a line is several words, mostly in capitals, that do not end a sentence."""
+    if len(line.split()) < 2 or len(line) > _LONGEST_TITLE or line.endswith(_SENTENCE_END):
+        return False
+    letters = list(filter(str.isalpha, re.sub(r"\(.*?\)", "", line)))
+    capitals = sum(map(str.isupper, letters))
+    return len(letters) >= _FEWEST and capitals >= _CAPITALS * len(letters)
 
 
 def _paragraph(lines: list[str], first: int, opens: bool) -> list[Block]:
@@ -93,8 +95,9 @@ def _underlined(lines: list[str]) -> int:
 
 
 def _body(lines: list[str], first: int) -> Block:
-    """Return a list as it stands, or a paragraph whose wrapped lines are joined."""
-    listed = sum(bool(_ITEM.match(line)) for line in lines) >= max(2, len(lines) // 3)
+    """Return a list as it is written, or a paragraph whose wrapped lines are joined."""
+    items = list(filter(_ITEM.match, lines))
+    listed = len(items) >= max(2, len(lines) // 3)
     widest = max(map(len, lines))
     stays = listed or widest < _NARROW or is_listing(lines)
     out = Lines()
@@ -104,12 +107,14 @@ def _body(lines: list[str], first: int) -> Block:
 
 
 def _numbered(found: list[Block]) -> tuple[Block, ...]:
-    """Promote numbered lines that stand alone to headings, if all of them together look like headings."""
+    """Promote numbered lines between blank lines to headings, if most of them have text below."""
     candidates = [n for n, b in enumerate(found) if _looks_numbered(b)]
-    followed = [
-        n + 1 < len(found) and n + 1 not in candidates and found[n + 1].kind != "heading" for n in candidates
-    ]
-    if len(candidates) < 2 or sum(followed) < len(followed) * 0.6:
+    followed = 0
+    for n in candidates:
+        has_next = n + 1 < len(found) and n + 1 not in candidates
+        if has_next and found[n + 1].kind != "heading":
+            followed += 1
+    if len(candidates) < 2 or followed < len(candidates) * 0.6:
         return tuple(found)
     for n in candidates:
         depth = found[n].text.split()[0].rstrip(".").count(".") + 1

@@ -124,8 +124,11 @@ def sheet_blocks(name: str, rows: Iterator[TableRow], merged: MergedTable) -> li
     for row in first[:top]:
         filled = list(dict.fromkeys(filter(None, row.cells)))
         title.add((" " if filled[0].endswith(":") else " | ").join(filled), row.line)
-    found = [title.block("text"), *merged.blocks(chain(first[top:], rows), _heads)]
-    return [Block(name, "heading", 1), *[block for block in found if block.text]]
+    found = [Block(name, "heading", 1)]
+    if title.text:
+        found.append(title.block("text"))
+    found += merged.blocks(chain(first[top:], rows), _heads)
+    return found
 
 
 def left_out(hidden: Sequence[str]) -> list[str]:

@@ -68,10 +68,7 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
         made.warnings.append(f"only the first of {frames} frames of the animation was looked at")
     if frames > MOST_PAGES and kind == "TIFF":
         made.warnings.append(f"only the first {MOST_PAGES} of {frames} pages were read")
-    texts: list[str] = []
-    for shot in shots:
-        texts += [line.text for line in shot.lines]
-    made.language = guess_language("\n".join(texts))
+    made.language = guess_language(_text(shots))
     several = len(shots) > 1
     items = Items(source, path, Parsed(path.stem, language=made.language))
     for n, shot in enumerate(shots, 1):
@@ -79,6 +76,13 @@ def picture_file(path: Path, source: str, reader: PictureReader) -> PictureSeen:
     made.items = [*_text_items(path, source, shots, made.language), *items.found]
     made.warnings += reader.warnings()
     return made
+
+
+def _text(shots: Sequence[Shot]) -> str:
+    texts: list[str] = []
+    for shot in shots:
+        texts += [line.text for line in shot.lines]
+    return "\n".join(texts)
 
 
 def _text_items(path: Path, source: str, shots: Sequence[Shot], language: str) -> list[Item]:

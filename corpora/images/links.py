@@ -32,7 +32,8 @@ def linked(file: Path, ref: str, roots: Sequence[str], found: MutableMapping[str
         SourceError: it leads elsewhere, to nothing, or to what is not a file.
     """
     ref = ref.strip()
-    if data := _DATA.match(ref):
+    data = _DATA.match(ref)
+    if data:
         try:
             return base64.b64decode(ref[data.end() :], validate=False), ""
         except (binascii.Error, ValueError):

@@ -132,7 +132,7 @@ class PictureReader:
             name=name,
             size=(picture.width, picture.height),
             stored=(max(1, round(width * scale)), max(1, round(height * scale))),
-            lines=tuple(replace(line, box=_scaled(line.box, scale)) for line in lines),
+            lines=tuple([replace(line, box=_scaled(line.box, scale)) for line in lines]),
             key=key,
             date=picture.date,
         )
@@ -207,8 +207,8 @@ def key_of(pixels: Pixels) -> str:
 
 
 def _scaled(box: Box, scale: float) -> Box:
-    x0, y0, x1, y1 = (round(value * scale, 1) for value in box)
-    return x0, y0, x1, y1
+    x0, y0, x1, y1 = box
+    return round(x0 * scale, 1), round(y0 * scale, 1), round(x1 * scale, 1), round(y1 * scale, 1)
 
 
 def counted(missed: Counter[str]) -> list[str]:

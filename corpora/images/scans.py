@@ -151,7 +151,10 @@ class PdfPictures:
 
 
 def _characters(lines: Sequence[PageLine]) -> int:
-    return sum(len(line.text) for line in lines)
+    count = 0
+    for line in lines:
+        count += len(line.text)
+    return count
 
 
 def caption_of(lines: Sequence[PageLine], box: Box) -> str:

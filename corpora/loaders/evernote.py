@@ -54,8 +54,9 @@ def parse(path: Path) -> Parsed:
         title = " ".join((note.findtext("title") or "").split()) or "Note without a title"
         date = _time(note.findtext("updated")) or _time(note.findtext("created"))
         blocks.append(Block(title, "heading", 1, line=note.sourceline or 0, date=date))
-        if tags := ", ".join(filter(None, ((tag.text or "").strip() for tag in note.iterchildren("tag")))):
-            blocks.append(Block(f"Tags: {tags}", "list"))
+        tags = [(tag.text or "").strip() for tag in note.iterchildren("tag")]
+        if any(tags):
+            blocks.append(Block(f"Tags: {', '.join(filter(None, tags))}", "list"))
         found = _content(note.findtext("content") or "", path)
         blocks += below(found.blocks or [Block(title, "text")])
         hidden += found.hidden

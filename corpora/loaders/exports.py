@@ -72,7 +72,9 @@ def json_of(data: bytes, name: str) -> Any:
 
 def rows_of(value: object) -> list[dict[str, Any]]:
     """Return the objects in a list, and nothing of anything else."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return [row for row in value if isinstance(row, dict)]
 
 
 def fields_of(value: object) -> dict[str, Any]:
@@ -107,14 +109,16 @@ def chat(name: str, messages: Iterable[ChatMessage]) -> list[Block]:
 
     A document is thus a month of a chat, and a paragraph a stretch of the talk.
     """
-    dated = sorted((m for m in messages if m.text), key=lambda m: m.at.timestamp() if m.at else 0.0)
+    dated = [message for message in messages if message.text]
+    dated.sort(key=lambda m: m.at.timestamp() if m.at else 0.0)
     blocks = []
     for month, part in groupby(dated, key=lambda m: f"{m.at:%Y-%m}" if m.at else ""):
         windows = list(_windows(part))
         title = ", ".join(filter(None, (name, month)))
         blocks.append(Block(title, "heading", 1, date=windows[-1][-1].at))
         for window in windows:
-            if when := _span(window):
+            when = _span(window)
+            if when:
                 blocks.append(Block(when, "heading", 2, line=window[0].line, date=window[-1].at))
             blocks.append(_block(window))
     return blocks
@@ -131,7 +135,8 @@ def below(blocks: Iterable[Block]) -> list[Block]:
 
 def latest(blocks: Iterable[Block]) -> datetime | None:
     """Return the last date of headings."""
-    return max((b.date for b in blocks if b.date), default=None)
+    dates = [block.date for block in blocks if block.date]
+    return max(dates, default=None)
 
 
 def _windows(messages: Iterable[ChatMessage]) -> Iterator[list[ChatMessage]]:

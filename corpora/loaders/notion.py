@@ -30,19 +30,18 @@ def parse(path: Path) -> Parsed:
                 data.decode("utf-8", "replace"), encoding="utf-8"
             )
             names.append(name)
-        pages = {
-            Path(d.metadata["source"]).stem: d.page_content for d in NotionDirectoryLoader(folder).load()
-        }
+        pages: dict[str, str] = {}
+        for page in NotionDirectoryLoader(folder).load():
+            pages[Path(page.metadata["source"]).stem] = page.page_content
     for number, name in enumerate(names):
         found, _, noted = markdown.content(pages[f"{number:06}"])
         warnings += noted
-        place = [
-            _ID.sub("", part)
-            for part in PurePosixPath(name).with_suffix("").parts
-            if not part.startswith("Export-")
-        ]
+        place: list[str] = []
+        for part in PurePosixPath(name).with_suffix("").parts:
+            if not part.startswith("Export-"):
+                place.append(_ID.sub("", part))
         blocks.append(Block(" / ".join(place), "heading", 1))
-        blocks += below(b for b in found if (b.kind, b.level, b.text) != ("heading", 1, place[-1]))
+        blocks += below([b for b in found if (b.kind, b.level, b.text) != ("heading", 1, place[-1])])
     return Parsed(blocks=tuple(blocks), warnings=tuple(dict.fromkeys(warnings)), parted=True)
 
 

@@ -32,14 +32,18 @@ def parse(path: Path) -> Parsed:
     blocks: list[Block] = []
     others = dict.fromkeys(names_of(path))
     for name, data in entries(path, r"\.txt$"):
-        if messages := _messages(decode(data, path)):
+        messages = _messages(decode(data, path))
+        if messages:
             others.pop(name, None)
             blocks += chat(_OF.sub("", PurePosixPath(name).stem) or path.stem, messages)
     if not blocks:
         raise SourceError(f"{path.name} is no WhatsApp chat", "export it again, or leave --loader out")
-    named = ", ".join([*others][:_NAMED]) + (" ..." if len(others) > _NAMED else "")
-    warnings = (f"{len(others)} of its files are no chats, and were not read: {named}",) if others else ()
-    return Parsed(blocks=tuple(blocks), date=latest(blocks), warnings=warnings, parted=True)
+    warnings: list[str] = []
+    if others:
+        named = ", ".join(list(others)[:_NAMED])
+        more = " ..." if len(others) > _NAMED else ""
+        warnings.append(f"{len(others)} of its files are no chats, and were not read: {named}{more}")
+    return Parsed(blocks=tuple(blocks), date=latest(blocks), warnings=tuple(warnings), parted=True)
 
 
 def _messages(text: str) -> list[ChatMessage]:
@@ -47,19 +51,28 @@ def _messages(text: str) -> list[ChatMessage]:
     rows: list[tuple[int, str, list[str]]] = []
     first, half = True, False
     for number, line in enumerate(text.split("\n"), 1):
-        if found := _MESSAGE.match(line):
+        found = _MESSAGE.match(line)
+        if found:
             a, mark, b, c, hour, minute, am_pm, speaker, said = found.groups()
-            late = 0 if not am_pm else (12 if am_pm in "Pp" else 0) - (12 if int(hour) == 12 else 0)
-            stamps.append((int(a), int(b), int(c), int(hour) + late, int(minute)))
+            stamps.append((int(a), int(b), int(c), _hour(int(hour), am_pm), int(minute)))
             rows.append((number, (speaker or "").strip(), [said]))
             first, half = first and mark == "/", half or bool(am_pm)
         elif rows:
             rows[-1][2].append(line)
     times = _times(stamps, american=first and half)
-    return [
-        ChatMessage(at, speaker, "\n".join(lines).strip(), line)
-        for at, (line, speaker, lines) in zip(times, rows, strict=True)
-    ]
+    messages: list[ChatMessage] = []
+    for at, (number, speaker, lines) in zip(times, rows, strict=True):
+        messages.append(ChatMessage(at, speaker, "\n".join(lines).strip(), number))
+    return messages
+
+
+def _hour(hour: int, am_pm: str | None) -> int:
+    """Return an hour of 24, given the first letter of `am` or `pm`, or none."""
+    if not am_pm:
+        return hour
+    if hour == 12:
+        hour = 0
+    return hour + 12 if am_pm in "Pp" else hour
 
 
 def _times(stamps: Sequence[_Stamp], *, american: bool) -> list[datetime | None]:
@@ -67,7 +80,7 @@ def _times(stamps: Sequence[_Stamp], *, american: bool) -> list[datetime | None]
 
     A phone writes them as its country does, and the export does not say which that is.
     """
-    orders = [(2, 1, 0), (2, 0, 1), (0, 1, 2)]  # where year, month and day stand
+    orders = [(2, 1, 0), (2, 0, 1), (0, 1, 2)]  # the places of year, month and day
     if american:
         orders[:2] = orders[1::-1]
 
@@ -77,8 +90,11 @@ def _times(stamps: Sequence[_Stamp], *, american: bool) -> list[datetime | None]
 
     def odd(order: tuple[int, int, int]) -> int:
         times = read(order)
-        dated = [t for t in times if t]
-        return 2 * times.count(None) + sum(b < a for a, b in pairwise(dated))
+        count = 2 * times.count(None)
+        for before, after in pairwise(filter(None, times)):
+            if after < before:
+                count += 1
+        return count
 
     return read(min(orders, key=odd))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import struct
 import subprocess
 import sys
@@ -62,12 +61,7 @@ async def query(
 ) -> TableResult:
     """Run a statement over the rows of a table, which it calls `name`.
 
-    Args:
-        table: its description.
-        parts: its packed rows.
-        statement: one SELECT.
-        name: what the statement calls the table.
-        seconds: that it may take.
+    `parts` are the packed rows, `statement` is one SELECT, which may take `seconds` at most.
 
     Raises:
         InputError: the table is too large, or the statement is refused, wrong, or takes too long.
@@ -77,11 +71,7 @@ async def query(
             f"A table of {table.count:,} rows cannot be queried: the most is {MOST_ROWS:,} rows",
             "split its file",
         )
-    statement = sql.trimmed(statement)
-    if len(statement) > MOST_STATEMENT:
-        raise InputError(f"The statement has more than {MOST_STATEMENT:,} characters", "write a shorter one")
-    if next((t.said for t in sql.tokens(statement)), "") not in ("select", "with"):
-        raise InputError("The statement is no SELECT, which is refused", _ALLOWED)
+    statement = _plain_select(statement)
     parted = sql.anatomy(statement, name)
     request = {
         "table": name,
@@ -97,25 +87,31 @@ async def query(
     reply = await asyncio.to_thread(_run, request, parts, seconds + _LOADING)
     if "error" in reply:
         raise _refusal(reply, table, name, seconds)
-    condition = re.sub(r"\s+", " ", parted.condition) if parted else ""
+    condition = " ".join(parted.condition.split()) if parted else ""
+    columns, rows = tuple(reply["columns"]), tuple(map(tuple, reply["rows"]))
+    places = tuple(reply["places"])
     return TableResult(
-        statement,
-        condition,
-        tuple(reply["columns"]),
-        tuple(map(tuple, reply["rows"])),
-        reply["more"],
-        reply["counted"],
-        tuple(reply["places"]),
-        table.count,
+        statement, condition, columns, rows, reply["more"], reply["counted"], places, table.count
     )
 
 
+def _plain_select(statement: str) -> str:
+    """Return a statement without what follows its end; refuse one that is too long or no SELECT."""
+    statement = sql.trimmed(statement)
+    if len(statement) > MOST_STATEMENT:
+        raise InputError(f"The statement has more than {MOST_STATEMENT:,} characters", "write a shorter one")
+    first = next(sql.tokens(statement), None)
+    if first is None or first.said not in ("select", "with"):
+        raise InputError("The statement is no SELECT, which is refused", _ALLOWED)
+    return statement
+
+
 def _run(request: dict[str, Any], parts: Sequence[bytes], seconds: float) -> dict[str, Any]:
-    sent = b"".join(struct.pack(">Q", len(part)) + part for part in parts)
-    line = json.dumps(request).encode() + b"\n"
+    sent = json.dumps(request).encode() + b"\n"
+    sent += b"".join([struct.pack(">Q", len(part)) + part for part in parts])
     command = (sys.executable, "-I", "-S", str(_CHILD))
     try:
-        ended = subprocess.run(command, input=line + sent, capture_output=True, timeout=seconds, env={})
+        ended = subprocess.run(command, input=sent, capture_output=True, timeout=seconds, env={})
     except subprocess.TimeoutExpired:
         return {"error": "time"}
     try:
@@ -133,5 +129,6 @@ def _refusal(reply: dict[str, Any], table: KeptTable, name: str, seconds: float)
         return InputError(f"The statement takes more than {_MEMORY_MB} MiB of memory", "ask for less at once")
     if kind == "refused":
         return InputError(f"The statement asks for {what}, which is refused", _ALLOWED)
-    columns = ", ".join(["row", *(c.name for c in table.columns)][:40])
+    names = ["row", *[column.name for column in table.columns]]
+    columns = ", ".join(names[:40])
     return InputError(f"The statement cannot be run ({what})", f"the table is {name}({columns})")
