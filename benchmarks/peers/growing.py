@@ -18,8 +18,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import passages, questions  # noqa: E402
 from desk import Desk  # noqa: E402
+from question_sets import passages, questions  # noqa: E402
 from run import GRAPHS, SHARED, call, keep, measured, options  # noqa: E402
 
 EDITED = "# Zorvex\n\nThe zorvex of Quellmoor weighs 4,711 kilograms.\n"

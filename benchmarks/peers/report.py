@@ -14,7 +14,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import RECORDS, interval, kept, questions, verdicts  # noqa: E402
+from compared import interval, verdicts  # noqa: E402
+from question_sets import RECORDS, kept, questions  # noqa: E402
 from run import LATENCY, PEERS, SLOW, WIDTHS, measured  # noqa: E402
 
 KEPT = HERE / "records"

@@ -26,8 +26,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from against_plain_rag import DATA, as_files, passages, questions, read  # noqa: E402
 from desk import Desk  # noqa: E402
+from question_sets import DATA, as_files, passages, questions, read  # noqa: E402
 
 SHARED = {
     "llamaindex_sub": "llamaindex",
