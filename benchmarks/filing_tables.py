@@ -1,11 +1,12 @@
-r"""Tables of filings in PDFs: `python benchmarks/filing_tables.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]`.
+r"""Measure how tables of filings in PDFs are read.
 
-Writes PDFs as quarterly reports are set, with tables whose cells are known, and prints how many tables are
-found, how many cells stand in their row under their heads, how many tables are none, and the processor time
-of a page. The layout of each set is drawn from its number: sizes, leading, rules, signs in columns of their
-own, leaders, indents, spanning heads, labels of two lines, tables across pages; between them stand prose in
-one and two columns, lists and contents. Files that are named are read too, and their tables are counted and
-with `--show` printed.
+    python benchmarks/filing_tables.py [--sets 12] [--first 0] [--show] [FILE.pdf ...]
+
+Writes PDFs in the layout of quarterly reports, with tables whose cells are known, and prints how many tables
+are found, how many cells are in their row under their headers, how many found tables are none, and the CPU
+time of a page. The number of a set seeds its layout: sizes, leading, rules, signs in columns of their own,
+leaders, indents, spanning headers, labels of two lines, tables across pages; between the tables come prose in
+one and two columns, lists and contents. The tables of each FILE are counted too, and printed with `--show`.
 """
 
 from __future__ import annotations
@@ -50,9 +51,21 @@ STATEMENT = (
     "CONDENSED CONSOLIDATED STATEMENTS OF OPERATIONS (Unaudited)",
     "(In millions, except per-share amounts)",
 )
-"""What stands centred over the longer tables."""
+"""Lines that are centred over the longer tables."""
+CHANCES = {
+    "spanning": 0.6,
+    "wrapped": 0.5,
+    "ruled": 0.5,
+    "again": 0.4,
+    "sections": 0.5,
+    "signs": 0.7,
+    "leaders": 0.3,
+    "hung": 0.4,
+    "percent": 0.2,
+}
+"""How often a table has each feature of layout."""
 Expected = set[tuple[str, str, str]]
-"""Cells of a table: the label of the row, the heads of the column, the value."""
+"""Cells of a table: the label of the row, the headers of the column, the value."""
 
 
 @dataclass
@@ -70,7 +83,7 @@ class Sheet:
         self.pages[-1].append((round(x, 2), round(self.y, 2), size, font, text))
 
     def room(self, points: float) -> bool:
-        """Begin a page where so much does not fit, and tell whether one was begun."""
+        """Begin a page if so much does not fit, and return whether one was begun."""
         if self.y - points > BOTTOM:
             return False
         self.pages.append([])
@@ -206,14 +219,9 @@ def document(seed: int) -> Sheet:
             "lead": draw.choice([1.2, 1.35, 1.6, 1.9]),
             "after": draw.choice([0.8, 1.5]),
             "courier": draw.random() < 0.15 and columns < 4,
-            **{
-                name: draw.random() < chance
-                for name, chance in (
-                    *(("spanning", 0.6), ("wrapped", 0.5), ("ruled", 0.5), ("again", 0.4), ("sections", 0.5)),
-                    *(("signs", 0.7), ("leaders", 0.3), ("hung", 0.4), ("percent", 0.2)),
-                )
-            },
         }
+        for name, chance in CHANCES.items():
+            style[name] = draw.random() < chance
         table(sheet, columns, rows, style)
     sheet.room(300)
     sheet.y = min(sheet.y, TOP)
@@ -233,12 +241,12 @@ def cells(block: Block) -> Expected:
     """Return the cells of a table that was read, each under the heads of its column."""
     lines = [line.split(" | ") for line in block.text.split("\n")]
     heads = lines[0] if block.level else [""] * len(lines[0])
-    return {
-        (row[0], head, cell.replace("$", "").replace(" ", ""))
-        for row in lines[block.level :]
-        for head, cell in list(zip(heads, row, strict=False))[1:]
-        if cell
-    }
+    found: Expected = set()
+    for label, *row in lines[block.level :]:
+        for head, cell in zip(heads[1:], row, strict=False):
+            if cell:
+                found.add((label, head, cell.replace("$", "").replace(" ", "")))
+    return found
 
 
 def main() -> None:
@@ -251,41 +259,66 @@ def main() -> None:
     parser.add_argument("--show", action="store_true")
     parser.add_argument("files", nargs="*", type=Path)
     given = parser.parse_args()
-    tables = expected = right = wanted = false = pages = 0
-    seconds = 0.0
+    made = Compared(given.show)
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(given.first, given.first + given.sets):
             sheet = document(seed)
             path = Path(folder) / f"{seed}.pdf"
             path.write_bytes(pdf_bytes(sheet.pages, rules=sheet.rules))
-            begun = time.process_time()
-            read = [b for b in parse(path).blocks if b.kind == "table"]
-            seconds += time.process_time() - begun
-            pages += len(sheet.pages)
-            held = [cells(b) for b in read]
-            expected += len(sheet.expected)
-            wanted += sum(map(len, sheet.expected))
-            own = [max(held, key=lambda h: len(h & want), default=set()) for want in sheet.expected]
-            tables += sum(len(h & w) >= 0.8 * len(w) for h, w in zip(own, sheet.expected, strict=True))
-            right += sum(len(w & set().union(*held)) for w in sheet.expected)
-            false += sum(not any(h & w for w in sheet.expected) for h in held)
-            for want, best in zip(sheet.expected, own, strict=True) if given.show else ():
-                if missing := sorted(want - best):
-                    print(f"set {seed}: {len(missing)} of {len(want)} cells not found, such as {missing[:3]}")
-            for block, h in list(zip(read, held, strict=True)) if given.show else ():
-                if not any(h & w for w in sheet.expected):
-                    print(f"set {seed}, page {block.page}: no table\n{block.text[:300]}")
+            made.add(seed, sheet, *read_tables(path))
     if given.sets:
-        print(f"{'tables found':22}{tables} of {expected}")
-        print(f"{'cells right':22}{right} of {wanted} ({right / wanted:.3f})")
-        print(f"{'false tables':22}{false}")
-        print(f"{'pages':22}{pages}, {1000 * seconds / pages:.1f} ms of processor each")
+        made.report()
     for path in given.files:
-        begun = time.process_time()
-        read = [b for b in parse(path).blocks if b.kind == "table"]
-        print(f"{path.name}: {len(read)} tables, {1000 * (time.process_time() - begun):.0f} ms")
-        for block in read if given.show else ():
-            print(f"--- page {block.page}, {block.level} line of heads\n{block.text}")
+        read, seconds = read_tables(path)
+        print(f"{path.name}: {len(read)} tables, {1000 * seconds:.0f} ms")
+        if given.show:
+            for block in read:
+                print(f"--- page {block.page}, {block.level} line of heads\n{block.text}")
+
+
+def read_tables(path: Path) -> tuple[list[Block], float]:
+    """Return the tables that are read from a file, and the CPU seconds that it took."""
+    begun = time.process_time()
+    read = [block for block in parse(path).blocks if block.kind == "table"]
+    return read, time.process_time() - begun
+
+
+class Compared:
+    """Counts what was read of the tables that were set."""
+
+    def __init__(self, show: bool) -> None:
+        self.show = show
+        self.tables = self.expected = self.right = self.wanted = self.false = self.pages = 0
+        self.seconds = 0.0
+
+    def add(self, seed: int, sheet: Sheet, read: list[Block], seconds: float) -> None:
+        """Compare the tables that were read with those of a report."""
+        self.seconds += seconds
+        self.pages += len(sheet.pages)
+        self.expected += len(sheet.expected)
+        found = list(map(cells, read))
+        anywhere: Expected = set().union(*found)
+        for want in sheet.expected:
+            best = max(found, key=lambda one: len(one & want), default=set())
+            self.wanted += len(want)
+            self.right += len(want & anywhere)
+            self.tables += len(best & want) >= 0.8 * len(want)
+            missing = sorted(want - best)
+            if self.show and missing:
+                print(f"set {seed}: {len(missing)} of {len(want)} cells not found, such as {missing[:3]}")
+        wanted: Expected = set().union(*sheet.expected)
+        for block, one in zip(read, found, strict=True):
+            if one.isdisjoint(wanted):
+                self.false += 1
+                if self.show:
+                    print(f"set {seed}, page {block.page}: no table\n{block.text[:300]}")
+
+    def report(self) -> None:
+        """Print the counts."""
+        print(f"{'tables found':22}{self.tables} of {self.expected}")
+        print(f"{'cells right':22}{self.right} of {self.wanted} ({self.right / self.wanted:.3f})")
+        print(f"{'false tables':22}{self.false}")
+        print(f"{'pages':22}{self.pages}, {1000 * self.seconds / self.pages:.1f} ms of processor each")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast files become searchable: paragraphs per second, and the run against its slowest stage alone.
+"""Measure how fast files become searchable: paragraphs per second, and the run against its slowest stage.
 
     python benchmarks/index.py [--paragraphs 10000] [--each 25] [--json OUT]
 
@@ -15,8 +15,11 @@ import resource
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from printed import options, tell
 
@@ -29,17 +32,27 @@ SETS = ("squad_xquad_en/passages.jsonl", "multihop_hotpotqa/corpus.jsonl")
 
 
 def sentences(sets: tuple[str, ...] = SETS) -> list[str]:
-    """Return real sentences where the public data sets are present, made-up ones elsewhere."""
+    """Return real sentences if the public data sets are present, else made-up ones."""
     found: list[str] = []
     for name in sets:
         file = DATA / name
         if file.is_file():
             for line in file.read_text(encoding="utf-8").splitlines():
-                found += [s.strip() + "." for s in json.loads(line)["text"].split(". ") if len(s) > 30]
-    if not found:
-        rng = random.Random(1)
-        words = ["".join(rng.choices("abcdefghijklmnoprstuvw", k=rng.randint(2, 9))) for _ in range(20_000)]
-        found = [" ".join(rng.choices(words, k=18)).capitalize() + "." for _ in range(6_000)]
+                for sentence in json.loads(line)["text"].split(". "):
+                    if len(sentence) > 30:
+                        found.append(sentence.strip() + ".")
+    return found or _made_up()
+
+
+def _made_up() -> list[str]:
+    rng = random.Random(1)
+    words: list[str] = []
+    for _ in range(20_000):
+        length = rng.randint(2, 9)
+        words.append("".join(rng.choices("abcdefghijklmnoprstuvw", k=length)))
+    found: list[str] = []
+    for _ in range(6_000):
+        found.append(" ".join(rng.choices(words, k=18)).capitalize() + ".")
     return found
 
 
@@ -50,8 +63,10 @@ def write_files(folder: Path, paragraphs: int, each: int) -> None:
         parts = [f"# Notes {n}"]
         for i in range(n, min(n + each, paragraphs)):
             text: list[str] = []
-            while sum(len(s.split()) for s in text) < WORDS:
+            length = 0
+            while length < WORDS:
                 text.append(rng.choice(pool))
+                length += len(text[-1].split())
             parts.append(f"## Part {i}\n\n" + " ".join(text))
         (folder / f"notes-{n:06}.md").write_text("\n\n".join(parts), encoding="utf-8")
 
@@ -59,7 +74,6 @@ def write_files(folder: Path, paragraphs: int, each: int) -> None:
 def alone(files: list[str]) -> dict[str, float]:
     """Return the seconds of each stage, run by itself."""
     from ragweave.corpora.ingest.embedding import EMBED_BATCH
-    from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS
     from ragweave.corpora.ingest.readers import Readers
     from ragweave.corpora.settings import corpora_settings
     from ragweave.corpora.store.commit import Committer, FileOutcome
@@ -78,7 +92,7 @@ def alone(files: list[str]) -> dict[str, float]:
     seconds["read"] = time.monotonic() - began
     readers.close()
     texts = [chunked(p.items, p.chunks).texts for p in prepared]
-    flat = [t for some in texts for t in some]
+    flat = list(chain.from_iterable(texts))
     began = time.monotonic()
     parts = [text_encoder.texts(flat[i : i + EMBED_BATCH]) for i in range(0, len(flat), EMBED_BATCH)]
     seconds["embed"] = time.monotonic() - began
@@ -88,20 +102,27 @@ def alone(files: list[str]) -> dict[str, float]:
     for file, made, some in zip(known, prepared, texts, strict=True):
         outcomes.append(FileOutcome(file, made, vectors[at : at + len(some)]))
         at += len(some)
-    held = stores()
-    committer = Committer(
-        held.catalog, held.catalog.create("alone", text_encoder.name, text_encoder.dim), params
-    )
+    catalog = stores().catalog
+    library = catalog.create("alone", text_encoder.name, text_encoder.dim)
+    seconds["commit"] = committed(Committer(catalog, library, params), outcomes)
+    return seconds
+
+
+def committed(committer: Any, outcomes: Sequence[Any]) -> float:
+    """Return the seconds of storing files in batches, as indexing stores them."""
+    from ragweave.corpora.ingest.pipeline import COMMIT_CHUNKS
+
     began = time.monotonic()
-    batch: list[FileOutcome] = []
+    batch: list[Any] = []
+    count = 0
     for outcome in outcomes:
         batch.append(outcome)
-        if sum(len(o.vectors) for o in batch) >= COMMIT_CHUNKS:
+        count += len(outcome.vectors)
+        if count >= COMMIT_CHUNKS:
             committer.store(batch)
-            batch = []
+            batch, count = [], 0
     committer.store(batch)
-    seconds["commit"] = time.monotonic() - began
-    return seconds
+    return time.monotonic() - began
 
 
 def main() -> None:
@@ -138,7 +159,7 @@ def measure(folder: Path) -> dict[str, float | int]:
         return dict(await (await open_library()).counts())
 
     counts = asyncio.run(count())
-    stages = alone(sorted(str(p) for p in folder.iterdir()))
+    stages = alone(sorted(map(str, folder.iterdir())))
     close_stores()
     slowest = max(stages.values())
     return {

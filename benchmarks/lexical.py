@@ -1,10 +1,10 @@
-"""Lexical search at size: what it finds and takes at 100,000 items in FTS5, and in PostgreSQL where it is installed.
+"""Measure lexical search over 100,000 items in FTS5, and in PostgreSQL if it is installed.
 
     python benchmarks/lexical.py [--items 100000] [--ways fts5 postings] [--json OUT]
 
-`first` asks a term for the first time in a generation, so its document frequency is read as well; `pruned` is
-what the product does; `whole` searches every content term, as a plain OR query would. `cpu` is the time of a
-processor, that of PostgreSQL's process included, where /proc tells it.
+`first` searches a term for the first time in a generation, so its document frequency is read as well; `pruned`
+is what the product does; `whole` searches every content term, as a plain OR query would. `cpu` is CPU time,
+with that of PostgreSQL's process if /proc has it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -35,20 +35,27 @@ WAYS = ("fts5", "postings")
 
 
 def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """Return (question, gold passage id) pairs and the passages, or word samples without gold and no passages."""
+    """Return (question, gold passage id) pairs and the passages; without data, samples of words and no gold."""
     shared = runpy.run_path(str(HERE / "index.py"))
     folder, rng = shared["DATA"] / "squad_xquad_en", random.Random(2)
+    asked: list[tuple[str, str]] = []
+    texts: dict[str, str] = {}
     if folder.is_dir():
-        rows = [
-            json.loads(line) for line in (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-        ]
-        texts = [
-            json.loads(line) for line in (folder / "passages.jsonl").read_text(encoding="utf-8").splitlines()
-        ]
-        asked = [(row["question"], row["gold"][0]) for row in rng.sample(rows, count)]
-        return asked, {row["id"]: row["text"] for row in texts}
+        for row in rng.sample(read_jsonl(folder / "queries.jsonl"), count):
+            asked.append((row["question"], row["gold"][0]))
+        for row in read_jsonl(folder / "passages.jsonl"):
+            texts[row["id"]] = row["text"]
+        return asked, texts
     pool = shared["sentences"]()
-    return [(" ".join(rng.sample(rng.choice(pool).split(), 8)), "") for _ in range(count)], {}
+    for _ in range(count):
+        words = rng.sample(rng.choice(pool).split(), 8)
+        asked.append((" ".join(words), ""))
+    return asked, texts
+
+
+def read_jsonl(file: Path) -> list[dict[str, Any]]:
+    """Read JSON Lines."""
+    return list(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
 
 
 @cache
@@ -57,7 +64,10 @@ def cut_sentences() -> list[tuple[str, str, int]]:
     from ragweave.corpora.store.words import indexed
 
     shared = runpy.run_path(str(HERE / "index.py"))
-    return [(s, indexed(s), len(s.split())) for s in shared["sentences"](shared["SETS"][1:])]
+    cut: list[tuple[str, str, int]] = []
+    for sentence in shared["sentences"](shared["SETS"][1:]):
+        cut.append((sentence, indexed(sentence), len(sentence.split())))
+    return cut
 
 
 def fill(
@@ -76,21 +86,23 @@ def fill(
         for first in range(1, count + 1, 5_000):
             rows, words = [], []
             for n in range(first, min(first + 5_000, count + 1)):
-                text: list[tuple[str, str, int]] = []
-                while sum(t[2] for t in text) < 120:
-                    text.append(rng.choice(cut))
-                rows.append(
-                    {**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(t[0] for t in text)}
-                )
-                words.append((n, "note", "", " ".join(t[1] for t in text)))
+                texts, terms, length = [], [], 0
+                while length < 120:
+                    sentence, its_terms, its_length = rng.choice(cut)
+                    texts.append(sentence)
+                    terms.append(its_terms)
+                    length += its_length
+                rows.append({**blank, "n": n, "id": f"i{n}", "ordinal": n, "text": " ".join(texts)})
+                words.append((n, "note", "", " ".join(terms)))
             connection.execute(items.insert(), rows)
             put(connection, "paragraph", words)
-        last = [(count + 1 + n, *pair) for n, pair in enumerate(gold.items())]
-        if last:
-            connection.execute(
-                items.insert(), [{**blank, "n": n, "id": i, "ordinal": n, "text": t} for n, i, t in last]
-            )
-            put(connection, "paragraph", [(n, "note", "", indexed(t)) for n, _, t in last])
+        rows, words = [], []
+        for n, (id, text) in enumerate(gold.items(), count + 1):
+            rows.append({**blank, "n": n, "id": id, "ordinal": n, "text": text})
+            words.append((n, "note", "", indexed(text)))
+        if rows:
+            connection.execute(items.insert(), rows)
+            put(connection, "paragraph", words)
 
 
 class Clock:
@@ -110,6 +122,18 @@ class Clock:
         there = self._backend and self._backend.exists()
         behind = int(self._backend.read_text().split()[0]) / 1e9 if self._backend and there else 0.0
         return time.perf_counter(), time.process_time() + behind
+
+
+def taken(walls: Sequence[float], cpus: Sequence[float], ranks: Sequence[int]) -> dict[str, float]:
+    """Return the milliseconds of searches, and how often the gold passage is among the best; ranks from 0."""
+    found: dict[str, float] = {}
+    for name, values in (("", sorted(walls)), ("cpu ", sorted(cpus))):
+        found[f"{name}median ms"] = statistics.median(values)
+        found[f"{name}p95 ms"] = values[int(len(values) * 0.95)]
+    for k in (1, 5, 10, 50):
+        found[f"gold in top {k}"] = statistics.mean([rank < k for rank in ranks])
+    found["load"] = os.getloadavg()[0]
+    return found
 
 
 def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]:
@@ -134,37 +158,31 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
     catalog.kept.compact(library)
     figures: dict[str, float] = {}
 
-    def note(**found: float) -> None:
-        """Print figures as they come: on a busy machine the next are long in coming."""
-        named = {f"{way} {name.replace('_', ' ')}": value for name, value in found.items()}
+    def note(label: str, found: Mapping[str, float]) -> None:
+        """Print figures at once: on a busy machine the next ones take long."""
+        named: dict[str, float] = {}
+        for name, value in found.items():
+            named[" ".join(filter(None, (way, label, name)))] = value
         tell(named, None)
         figures.update(named)
 
-    note(making_s=spent[0], making_cpu_s=spent[1], MiB=size(catalog, library) / 2**20)
+    mebibytes = size(catalog, library) / 2**20
+    note("", {"making s": spent[0], "making cpu s": spent[1], "MiB": mebibytes})
 
     def run(label: str, budget: int, known: lexical.Frequencies) -> None:
-        walls, cpus, found = [], [], []
-        for question, _ in asked:
+        walls, cpus, ranks = [], [], []
+        for question, wanted in asked:
             wall, cpu = clock.read()
             with catalog.reading(library) as connection:
                 hits = lexical.search(connection, known, "paragraph", question, 50, budget=budget)
             after = clock.read()
             walls.append((after[0] - wall) * 1000)
             cpus.append((after[1] - cpu) * 1000)
-            found.append([id_ for id_, _ in hits])
+            ids = [id for id, _ in hits]
+            ranks.append(ids.index(wanted) if wanted in ids else len(ids) + 50)
             with catalog.reading(library) as connection:
                 clock.serves(connection)
-        taken: dict[str, float] = {}
-        for name, values in (("", sorted(walls)), ("cpu ", sorted(cpus))):
-            taken[f"{name}median ms"] = statistics.median(values)
-            taken[f"{name}p95 ms"] = values[int(len(values) * 0.95)]
-        for k in (1, 5, 10, 50):
-            there = [wanted in hits[:k] for hits, (_, wanted) in zip(found, asked, strict=True)]
-            taken[f"gold in top {k}"] = statistics.mean(there)
-        note(
-            **{f"{label} {name}": value for name, value in taken.items()},
-            **{f"{label} load": os.getloadavg()[0]},
-        )
+        note(label, taken(walls, cpus, ranks))
 
     with catalog.reading(library) as connection:
         known = lexical.Frequencies(connection)
@@ -195,9 +213,9 @@ def ways(given: Sequence[str], count: int, home: Path) -> dict[str, Any]:
     from ragweave.tests.support.postgres import binaries, private_postgres
 
     figures: dict[str, Any] = {"items": count}
-    with ExitStack() as beside:
+    with ExitStack() as stack:
         found = binaries() if "postings" in given else None
-        database = beside.enter_context(private_postgres(found)).url("postgres") if found else ""
+        database = stack.enter_context(private_postgres(found)).url("postgres") if found else ""
         for way in given if found else ["fts5"]:
             figures |= measure(way, count, home, "" if way == "fts5" else database)
     return figures

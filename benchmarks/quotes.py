@@ -1,16 +1,16 @@
-"""What is shown in extractive mode: `python benchmarks/quotes.py [--set NAME ...] [-v]`.
+"""Measure what extractive mode shows: `python benchmarks/quotes.py [--set NAME ...] [-v]`.
 
 A set is a folder with `library/` and `questions.jsonl` in the form of house_dev, whose judge decides whether
-an accepted answer stands in a text. Without `--set` the unread sets are asked: `fieldlab`, `translator`,
-`campsite` and `canalboat` were written by authors who saw neither the program nor other sets. Of every
-answerable question five texts
-are judged in one run: the answer (titles and quotes, without the list of sources), the first three rows of
-evidence, whole and cut to the length of the answer, and the same of plain BM25 over the paragraphs.
-Follow-ups are asked in their conversation; evidence and BM25 get the previous question in front.
+a text contains an accepted answer. Without `--set` the program takes the unread sets: the authors of
+`fieldlab`, `translator`, `campsite` and `canalboat` saw neither the program nor other sets. For every
+answerable question it judges five texts in one run: the answer (titles and quotes, without the list of
+sources), the first three rows of evidence, whole and cut to the length of the answer, and the same of plain
+BM25 over the paragraphs. Follow-ups come in their conversation; evidence and BM25 get the previous question
+in front.
 
-Counted too: quotes that hold words of another place than the cited one, and how often the line stands above
-them that they share few words with the question, for questions of the set (answerable or not) and of the next
-set (unrelated). Milliseconds are wall and processor time of one turn.
+It also counts quotes with words of another place than the cited one, and how often a line above the quotes
+warns that they share few words with the question, for questions of the set (answerable or not) and of the
+next set (unrelated). Milliseconds are wall and CPU time of one turn.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import re
 import time
 from collections import Counter
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from printed import judge_of, options, own_home, tell
@@ -30,18 +30,23 @@ from printed import judge_of, options, own_home, tell
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
 UNREAD = ("fieldlab", "translator", "campsite", "canalboat")
+TEXTS = {
+    "quotes": "the quotes",
+    "search": "the first three of search",
+    "search cut": "those, cut as long",
+    "bm25": "the first three of BM25",
+    "bm25 cut": "those of BM25, cut as long",
+}
+"""The texts that may contain an answer, and their names in the figures."""
 FIRST = 3
 UNRELATED = 6
-"""Of the questions of the next set each so many-th is asked here."""
+"""One of so many questions of the next set is an unrelated question here."""
 
 
 def questions(folder: Path) -> list[dict[str, Any]]:
     """Return the questions of a set."""
-    return [
-        json.loads(line)
-        for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-        if line
-    ]
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return list(map(json.loads, filter(None, lines)))
 
 
 async def answered(q: dict[str, Any], library: str) -> Any:
@@ -57,25 +62,30 @@ async def answered(q: dict[str, Any], library: str) -> Any:
     return state["answer"]
 
 
-async def beside(q: dict[str, Any], library: str) -> tuple[str, str]:
+async def searched(q: dict[str, Any], library: str) -> tuple[str, str]:
     """Return the first passages of `search` and of BM25 as texts."""
     from ragweave import Context
     from ragweave.app.api import asearch
     from ragweave.corpora.store.library import open_library
 
-    asked = " ".join([*q["previous"][-1:], q["question"]])
-    found = await asearch(asked, context=Context(library=library, mode="extractive"))
-    held = await open_library(library)
-    (lists,) = await held.search("paragraph", [asked], FIRST)
-    items = await held.items([h.id for h in lists.lexical[:FIRST]])
-    return "\n\n".join(e["text"] for e in found[:FIRST]), "\n\n".join(i.text for i in items.values())
+    query = " ".join([*q["previous"][-1:], q["question"]])
+    found = await asearch(query, context=Context(library=library, mode="extractive"))
+    opened = await open_library(library)
+    (lists,) = await opened.search("paragraph", [query], FIRST)
+    items = await opened.items([hit.id for hit in lists.lexical[:FIRST]])
+    by_search = [row["text"] for row in found[:FIRST]]
+    by_words = [item.text for item in items.values()]
+    return "\n\n".join(by_search), "\n\n".join(by_words)
 
 
 def shown(answer: Any) -> str:
     """Return titles and quotes as a reader sees them."""
-    titles = {c.n: c.title for c in answer.citations}
-    quoted = [s for s in answer.sentences if s.support == "quoted"]
-    return "\n\n".join(f"{titles[s.citations[0]]}\n{s.text}" for s in quoted)
+    titles = {citation.n: citation.title for citation in answer.citations}
+    quotes: list[str] = []
+    for sentence in answer.sentences:
+        if sentence.support == "quoted":
+            quotes.append(f"{titles[sentence.citations[0]]}\n{sentence.text}")
+    return "\n\n".join(quotes)
 
 
 def misplaced(answer: Any, items: dict[str, Any]) -> tuple[int, int]:
@@ -90,9 +100,13 @@ def misplaced(answer: Any, items: dict[str, Any]) -> tuple[int, int]:
         place, item = cited[sentence.citations[0]].locator, items[cited[sentence.citations[0]].id]
         start, end = place["chars"]
         rest = _bare(sentence.text).replace(_bare(item.text[start:end]), "", 1)
-        pages = {s.page for s in item.spans if s.start < end and s.end > start and s.page}
+        pages: set[int] = set()
+        for span in item.spans:
+            if span.start < end and span.end > start and span.page:
+                pages.add(span.page)
         seen += 1
-        wrong += rest not in ("", _bare(heads_above(item.text, start))) or not pages <= {place.get("page")}
+        has_other_words = rest not in ("", _bare(heads_above(item.text, start)))
+        wrong += has_other_words or not pages <= {place.get("page")}
     return wrong, seen
 
 
@@ -109,67 +123,82 @@ async def measured(
     name: str, asked: list[dict[str, Any]], other: list[dict[str, Any]], verbose: bool
 ) -> tuple[dict[str, Any], Counter[str]]:
     """Return the figures of one set, and of its answerable questions how many each text answers."""
-    from ragweave.corpora.store.library import open_library
-
-    look, right, kinds = judge_of(DATA), Counter[str](), dict[str, list[bool]]()
-    lengths, took, used = list[int](), list[float](), list[float]()
-    held_by = await open_library(name)
-
-    def stands(q: dict[str, Any], text: str) -> bool:
-        return bool(look.judge({"need": 1, **q}, text, False)[0] == "right")
-
+    made = Measured(name, verbose)
     await answered(asked[0], name)  # what is loaded once is not timed
     for q in asked:
+        await made.add(q)
+    for q in other:
+        answer = await answered({**q, "previous": [], "id": f"other {q['id']}"}, name)
+        made.right["few, unrelated"] += says_few(answer)
+        made.right["unrelated"] += 1
+    return made.figures(), made.right
+
+
+class Measured:
+    """What the questions of one set came to."""
+
+    def __init__(self, name: str, verbose: bool) -> None:
+        self.name = name
+        self.verbose = verbose
+        self.right: Counter[str] = Counter()
+        self._judge = judge_of(DATA)
+        self._kinds: dict[str, list[bool]] = {}
+        """By kind of question: whether the quotes of each answer it."""
+        self._lengths: list[int] = []
+        self._took: list[float] = []
+        self._used: list[float] = []
+
+    async def add(self, q: dict[str, Any]) -> None:
+        """Ask a question and judge what is shown; print it if it is not answered and `verbose` is set."""
+        from ragweave.corpora.store.library import open_library
+
+        right = self.right
         wall, cpu = time.perf_counter(), time.process_time()
-        answer = await answered(q, name)
+        answer = await answered(q, self.name)
         turns = 1 + len(q["previous"])
-        took.append(1e3 * (time.perf_counter() - wall) / turns)
-        used.append(1e3 * (time.process_time() - cpu) / turns)
-        wrong, seen = misplaced(answer, await held_by.items([c.id for c in answer.citations]))
+        self._took.append(1e3 * (time.perf_counter() - wall) / turns)
+        self._used.append(1e3 * (time.process_time() - cpu) / turns)
+        library = await open_library(self.name)
+        items = await library.items([citation.id for citation in answer.citations])
+        wrong, seen = misplaced(answer, items)
         right["misplaced"] += wrong
         right["passages"] += seen
         right["few" if q["answerable"] else "few, no answer"] += says_few(answer)
-        right["no answer"] += not q["answerable"]
         if not q["answerable"]:
-            continue
-        search, bm25 = await beside(q, name)
+            right["no answer"] += 1
+            return
+        search, bm25 = await searched(q, self.name)
         text = shown(answer)
-        held = stands(q, text)
-        right["quotes"] += held
-        right["search"] += stands(q, search)
-        right["search cut"] += stands(q, search[: len(text)])
-        right["bm25"] += stands(q, bm25)
-        right["bm25 cut"] += stands(q, bm25[: len(text)])
+        is_answered = self._answers(q, text)
         right["of"] += 1
-        kinds.setdefault(q["kind"], []).append(held)
-        lengths.append(len(text))
-        if verbose and not held:
+        right["quotes"] += is_answered
+        right["search"] += self._answers(q, search)
+        right["search cut"] += self._answers(q, search[: len(text)])
+        right["bm25"] += self._answers(q, bm25)
+        right["bm25 cut"] += self._answers(q, bm25[: len(text)])
+        self._kinds.setdefault(q["kind"], []).append(is_answered)
+        self._lengths.append(len(text))
+        if self.verbose and not is_answered:
             print(f"\n{q['id']} {q['kind']}: {' > '.join([*q['previous'], q['question']])}")
             print(f"   gold {q['answers']} in {q['gold_files']}\n{text}")
-    for q in other:
-        right["few, unrelated"] += says_few(
-            await answered({**q, "previous": [], "id": f"other {q['id']}"}, name)
-        )
-        right["unrelated"] += 1
-    found: dict[str, Any] = {
-        f"{name}: answer stands in {where}": (
-            f"{right[what]} of {right['of']} ({right[what] / right['of']:.2f})"
-        )
-        for what, where in (
-            ("quotes", "the quotes"),
-            ("search", "the first three of search"),
-            ("search cut", "those, cut as long"),
-            ("bm25", "the first three of BM25"),
-            ("bm25 cut", "those of BM25, cut as long"),
-        )
-    }
-    found |= {
-        f"{name}: characters, median": median(lengths),
-        f"{name}: wall ms a turn": sum(took) / len(took),
-        f"{name}: processor ms a turn": sum(used) / len(used),
-        f"{name}: by kind": ", ".join(f"{k} {sum(v)}/{len(v)}" for k, v in kinds.items()),
-    }
-    return found, right
+
+    def _answers(self, q: dict[str, Any], text: str) -> bool:
+        return bool(self._judge.judge({"need": 1, **q}, text, False)[0] == "right")
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures with their names."""
+        found: dict[str, Any] = {}
+        count = self.right["of"]
+        for what, where in TEXTS.items():
+            n = self.right[what]
+            found[f"{self.name}: answer stands in {where}"] = f"{n} of {count} ({n / count:.2f})"
+        kinds = [f"{kind} {sum(found)}/{len(found)}" for kind, found in self._kinds.items()]
+        return found | {
+            f"{self.name}: characters, median": median(self._lengths),
+            f"{self.name}: wall ms a turn": fmean(self._took),
+            f"{self.name}: processor ms a turn": fmean(self._used),
+            f"{self.name}: by kind": ", ".join(kinds),
+        }
 
 
 def main() -> None:
@@ -191,7 +220,7 @@ def main() -> None:
             found, right = asyncio.run(measured(folder.name, questions(folder), other, given.verbose))
             figures |= found
             total += right
-    for what in ("quotes", "search", "search cut", "bm25", "bm25 cut"):
+    for what in TEXTS:
         figures[f"all: {what}"] = f"{total[what]} of {total['of']} ({total[what] / total['of']:.3f})"
     figures["all: quotes with words of another place"] = f"{total['misplaced']} of {total['passages']}"
     for what, of in (("few", "of"), ("few, no answer", "no answer"), ("few, unrelated", "unrelated")):

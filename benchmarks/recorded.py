@@ -31,7 +31,7 @@ WAYS = {
 
 def asked(data: Path, work: Path, name: str) -> list[Any]:
     """Prepare the folder `work/name`, and return the questions on it."""
-    from ragweave.evals.claims.lectures import PACE, write
+    from ragweave.evals.claims.lectures import write
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.video import VideoQuestion, read_asked
 
@@ -41,41 +41,45 @@ def asked(data: Path, work: Path, name: str) -> list[Any]:
             shutil.copytree(data / "videos", folder, ignore=shutil.ignore_patterns("*.jsonl"))
         if name == "films":
             return read_asked(data / "videos" / "qa.jsonl")
-    at: dict[str, float] = {}
+    turns: list[Any] = []
     slides: Mapping[str, tuple[str, float, float]] = {}
     if library_of(name) == "podcast":
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(data / "transcripts_practicalai" / "segments.jsonl", folder / "segments.jsonl")
-        turns = read_jsonl(folder / "segments.jsonl", ["episode", "text"])
+        turns = list(read_jsonl(folder / "segments.jsonl", ["episode", "text"]))
     elif library_of(name) == "lecture" and fresh:
         slides = write(data / "slide_lectures_swc", folder)
         (work / "slides.json").write_text(json.dumps(slides), encoding="utf-8")
     elif library_of(name) == "lecture":
         slides = json.loads((work / "slides.json").read_text(encoding="utf-8"))
-    rows = [
-        r for r in read_jsonl(Path(__file__).parent / "sets" / "recorded.jsonl", ["id"]) if r["set"] == name
-    ]
-    for row in rows:
+    questions: list[Any] = []
+    for row in read_jsonl(Path(__file__).parent / "sets" / "recorded.jsonl", ["id"]):
+        if row["set"] != name:
+            continue
+        second = row.get("t")
         if row.get("slide"):
-            at[row["id"]] = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
+            second = slides[f"slides/{row['recording']}/{row['slide']:03}.png"][1]
         elif row.get("said"):
-            turn = next(t for t in turns if t["t"] is not None and row["said"] in t["text"])
-            at[row["id"]] = turn["t"] + len(turn["text"].split(row["said"])[0].split()) / PACE
-    return [
-        VideoQuestion(
-            r["id"],
-            r["question"],
-            tuple(r["answers"]),
-            (r["recording"],) if r["recording"] else (),
-            at.get(r["id"], r.get("t")),
-            name,
-        )
-        for r in rows
-    ]
+            second = spoken_at(turns, row["said"])
+        recordings = (row["recording"],) if row["recording"] else ()
+        answers = tuple(row["answers"])
+        questions.append(VideoQuestion(row["id"], row["question"], answers, recordings, second, name))
+    return questions
+
+
+def spoken_at(turns: Sequence[Mapping[str, Any]], words: str) -> float:
+    """Return the second of a podcast at which words are spoken."""
+    from ragweave.evals.claims.lectures import PACE
+
+    for turn in turns:
+        if turn["t"] is not None and words in turn["text"]:
+            before = turn["text"].split(words)[0]
+            return float(turn["t"]) + len(before.split()) / PACE
+    raise ValueError(f"no turn says {words!r}")
 
 
 def library_of(name: str) -> str:
-    """Return the library, and the folder, that the questions of a set are asked of."""
+    """Return the name of the library and folder for the questions of a set."""
     return "films" if name == "unseen" else name
 
 
@@ -100,20 +104,20 @@ async def channels(name: str, questions: Sequence[Any]) -> dict[str, float]:
             )
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
             items = await library.items(state.get("candidates", []))
-            found = [items[i] for i in state.get("candidates", []) if i in items][:5]
-            right = [
-                (i.title in q.videos or Path(i.locator["file"]).stem in q.videos)
-                and distance(i.locator, q.at) <= NEAR
-                for i in found
-            ]
+            found = [items[id] for id in state.get("candidates", []) if id in items]
+            right: list[bool] = []
+            for item in found[:5]:
+                is_video = item.title in q.videos or Path(item.locator["file"]).stem in q.videos
+                right.append(is_video and distance(item.locator, q.at) <= NEAR)
             ranks[1] += any(right[:1])
             ranks[5] += any(right)
-        out |= {f"{name} {way} clip R@{k}": round(n / len(timed), 3) for k, n in ranks.items()}
+        for k, n in ranks.items():
+            out[f"{name} {way} clip R@{k}"] = round(n / len(timed), 3)
     return out
 
 
 async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
-    """Return how often an answer stands in what a writer is shown, and its tokens: clips alone, and with chunks."""
+    """Return how often the writer's context has an answer, and its tokens: clips alone, and with chunks."""
     from ragweave.components.context import Context
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.video_rag import graph
@@ -129,17 +133,18 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
         for q in able:
             context = Context(mode="extractive", library=library_of(name), method={"chunk_tokens": length})
             state = await graph.ainvoke({"messages": [("human", q.text)]}, context=context)
-            read = {e["id"]: e["text"] for e in state.get("evidence", [])}
-            items = await library.items(
-                [i for row in state["found"] if row["kind"] == "beside" for i in row["ids"]]
-            )
-            text = "\n".join([*read.values(), *(i.text for i in items.values() if i.id not in read)])
-            found += any(fold(a) in fold(text) for a in q.answers)
+            texts = {row["id"]: row["text"] for row in state.get("evidence", [])}
+            chunks: list[str] = []
+            for row in state["found"]:
+                if row["kind"] == "beside":
+                    chunks += row["ids"]
+            for item in (await library.items(chunks)).values():
+                texts.setdefault(item.id, item.text)
+            text = "\n".join(texts.values())
+            found += any(fold(answer) in fold(text) for answer in q.answers)
             tokens += tokens_of(text)
-        out |= {
-            f"{name} {way}: answer stands there": found / len(able),
-            f"{name} {way}: tokens": tokens / len(able),
-        }
+        out[f"{name} {way}: answer stands there"] = found / len(able)
+        out[f"{name} {way}: tokens"] = tokens / len(able)
     return out
 
 
@@ -158,9 +163,7 @@ def main() -> None:
     parser.add_argument("--only", choices=SETS)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
-    what.add_argument(
-        "--shown", action="store_true", help="how often an answer stands in what a writer is shown"
-    )
+    what.add_argument("--shown", action="store_true", help="how often the writer's context has an answer")
     given = parser.parse_args()
     figures: dict[str, Any] = {}
     with own_home(given.work) as folder:

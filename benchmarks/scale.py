@@ -1,4 +1,4 @@
-"""How a question gets slower as a library grows: 1,000, 10,000 and 100,000 passages.
+"""Measure how a question slows down as a library grows: 1,000, 10,000 and 100,000 passages.
 
     python benchmarks/scale.py [--sizes 1000 10000 100000] [--json OUT] [--plot docs/img/scale.png]
 
@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,16 @@ PARTS = ("embed", "dense", "lexical", "search", "fuse", "score")
 
 
 def gold_passages(data: Path) -> dict[str, str]:
-    """Return the XQuAD passages by id, or nothing where the data set is not there."""
-    file = data / "squad_xquad_en/passages.jsonl"
+    """Return the XQuAD passages by id, or nothing if the data set is missing."""
+    rows = read_jsonl(data / "squad_xquad_en/passages.jsonl")
+    return {row["id"]: row["text"] for row in rows}
+
+
+def read_jsonl(file: Path) -> list[dict[str, Any]]:
+    """Read JSON Lines; return nothing if the file is missing."""
     if not file.is_file():
-        return {}
-    return {p["id"]: p["text"] for p in map(json.loads, file.read_text(encoding="utf-8").splitlines())}
+        return []
+    return list(map(json.loads, file.read_text(encoding="utf-8").splitlines()))
 
 
 def write_files(folder: Path, count: int, gold: dict[str, str], sentences: list[str]) -> None:
@@ -60,20 +66,27 @@ def write_files(folder: Path, count: int, gold: dict[str, str], sentences: list[
 
 
 def questions(data: Path, gold: dict[str, str], sentences: list[str]) -> list[tuple[str, str]]:
-    """Return (question, text of its passage), or word samples without a passage where the data set is not there."""
+    """Return (question, text of its passage); without the data set, samples of words and no passage."""
     rng = random.Random(2)
-    file = data / "squad_xquad_en/queries.jsonl"
-    if file.is_file():
-        rows = rng.sample(
-            [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], QUESTIONS
-        )
-        return [(r["question"], gold[r["gold"][0]]) for r in rows]
-    return [(" ".join(rng.sample(rng.choice(sentences).split(), 8)), "") for _ in range(QUESTIONS)]
+    found: list[tuple[str, str]] = []
+    rows = read_jsonl(data / "squad_xquad_en/queries.jsonl")
+    if rows:
+        for row in rng.sample(rows, QUESTIONS):
+            found.append((row["question"], gold[row["gold"][0]]))
+        return found
+    for _ in range(QUESTIONS):
+        words = rng.sample(rng.choice(sentences).split(), 8)
+        found.append((" ".join(words), ""))
+    return found
 
 
 def size(folder: Path) -> int:
     """Return the bytes of all files in a folder."""
-    return sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    count = 0
+    for file in folder.rglob("*"):
+        if file.is_file():
+            count += file.stat().st_size
+    return count
 
 
 async def indexing(count: int) -> dict[str, Any]:
@@ -90,22 +103,21 @@ async def indexing(count: int) -> dict[str, Any]:
     began = time.perf_counter()
     await index([files])
     seconds = time.perf_counter() - began
-    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     passages = (await (await open_library()).counts())["paragraph"]
     return {
         "passages": passages,
         "index passages / s": passages / seconds,
         "index s": seconds,
-        "index CPU s": sum(u.ru_utime + u.ru_stime for u in spent),
-        "peak RSS indexing MiB": spent[0].ru_maxrss / 1024,
-        "peak RSS of its children MiB": spent[1].ru_maxrss / 1024,
+        "index CPU s": own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime,
+        "peak RSS indexing MiB": own.ru_maxrss / 1024,
+        "peak RSS of its children MiB": children.ru_maxrss / 1024,
     }
 
 
 async def asking() -> dict[str, Any]:
     """Ask what was indexed; return the figures."""
     from ragweave.components.context import Context
-    from ragweave.components.evidence import RankedList
     from ragweave.components.fusion import fused
     from ragweave.components.local.rank import score_pools
     from ragweave.corpora.store.library import open_library
@@ -117,61 +129,86 @@ async def asking() -> dict[str, Any]:
     home = Path(os.environ["RAGWEAVE_HOME"])
     library = await open_library()
     context = Context()
-    ms: dict[str, list[float]] = {part: [] for part in PARTS}
-    there = {"dense": 0, "lexical": 0, "fused": 0, "scored": 0}
-
-    def timed(part: str, began: float) -> None:
-        ms[part].append((time.perf_counter() - began) * 1000)
-
-    def watched(part: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        def run(*given: Any) -> Any:
-            began = time.perf_counter()
-            found = work(*given)
-            timed(part, began)
-            return found
-
-        return run
-
-    # The two searches, watched where they are: nothing outside the library can run them one by one.
-    held = library.held
-    held.vectors.query = watched("dense", held.vectors.query)  # type: ignore[method-assign]
-    held.lexical.search = watched("lexical", held.lexical.search)  # type: ignore[method-assign]
+    times = Times()
+    there: Counter[str] = Counter()
+    # The library alone can run the two searches one by one, so they are timed inside it.
+    stores = library.held
+    stores.vectors.query = times.of("dense", stores.vectors.query)  # type: ignore[method-assign]
+    stores.lexical.search = times.of("lexical", stores.lexical.search)  # type: ignore[method-assign]
     asked = questions(data, gold, pool)
     for n, (question, passage) in enumerate([asked[0], *asked]):
         # The first question is asked twice: what is loaded once does not count.
         if n == 1:
-            ms = {part: [] for part in PARTS}
-            there = dict.fromkeys(there, 0)
-        began = time.perf_counter()
-        encoder().queries([question])
-        timed("embed", began)
+            times.clear()
+            there.clear()
+        times.of("embed", encoder().queries)([question])
         began = time.perf_counter()
         (lists,) = await library.search("paragraph", [question], 50)
-        timed("search", began)
-        found: list[RankedList] = [
-            {"corpus": "paragraph", "query": question, "kind": "dense", "ids": [h.id for h in lists.dense],
-             "scores": [h.score for h in lists.dense]},
-            {"corpus": "paragraph", "query": question, "kind": "lexical", "ids": [h.id for h in lists.lexical],
-             "scores": [h.score for h in lists.lexical]},
-        ]  # fmt: skip
-        began = time.perf_counter()
-        joined = fused(found, question, context)
-        timed("fuse", began)
+        times.add("search", began)
+        found = [ranked("dense", question, lists.dense), ranked("lexical", question, lists.lexical)]
+        joined = times.of("fuse", fused)(found, question, context)
         began = time.perf_counter()
         (rows,), _ = await score_pools(library, question, [joined], context, 1)
-        timed("score", began)
-        read = await library.items([i for i, _ in joined])
-        start = passage[:60]
-        ids = {"dense": found[0]["ids"], "lexical": found[1]["ids"], "fused": [i for i, _ in joined]}
-        for name, ranked in {**ids, "scored": [r["id"] for r in rows]}.items():
-            there[name] += any(start in read[i].text for i in ranked[:5] if i in read)
-    return {
+        times.add("score", began)
+        order = [id for id, _ in joined]
+        read = await library.items(order)
+        ids = {"dense": found[0]["ids"], "lexical": found[1]["ids"], "fused": order}
+        ids["scored"] = [row["id"] for row in rows]
+        for name, best in ids.items():
+            texts = [read[id].text for id in best[:5] if id in read]
+            there[name] += any(passage[:60] in text for text in texts)
+    figures: dict[str, Any] = {
         "peak RSS asking MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "disk MiB": size(home) / 2**20,
-        **{f"{part} median ms": statistics.median(ms[part]) for part in PARTS},
-        **{f"{part} p95 ms": sorted(ms[part])[int(len(ms[part]) * 0.95)] for part in PARTS},
-        **({f"{name} R@5": n / len(asked) for name, n in there.items()} if gold else {}),
     }
+    figures |= times.figures()
+    if gold:
+        for name in ("dense", "lexical", "fused", "scored"):
+            figures[f"{name} R@5"] = there[name] / len(asked)
+    return figures
+
+
+def ranked(kind: str, question: str, hits: Sequence[Any]) -> Any:
+    """Return the hits of a search as a ranked list."""
+    ids, scores = [hit.id for hit in hits], [hit.score for hit in hits]
+    return {"corpus": "paragraph", "query": question, "kind": kind, "ids": ids, "scores": scores}
+
+
+class Times:
+    """Milliseconds of each part of a search."""
+
+    def __init__(self) -> None:
+        self.ms: dict[str, list[float]] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all times."""
+        for part in PARTS:
+            self.ms[part] = []
+
+    def add(self, part: str, began: float) -> None:
+        """Add the time since a moment."""
+        self.ms[part].append((time.perf_counter() - began) * 1000)
+
+    def of(self, part: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does the work and adds its time."""
+
+        def run(*given: Any) -> Any:
+            began = time.perf_counter()
+            found = work(*given)
+            self.add(part, began)
+            return found
+
+        return run
+
+    def figures(self) -> dict[str, float]:
+        """Return the medians of all parts, then their 95th percentiles."""
+        figures: dict[str, float] = {}
+        for part, ms in self.ms.items():
+            figures[f"{part} median ms"] = statistics.median(ms)
+        for part, ms in self.ms.items():
+            figures[f"{part} p95 ms"] = sorted(ms)[int(len(ms) * 0.95)]
+        return figures
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
@@ -221,7 +258,7 @@ def in_process(count: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run every size, print a table, and write JSON and plot where they are asked for."""
+    """Run every size, print a table, and write JSON and a plot if their options name files."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

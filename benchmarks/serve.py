@@ -1,14 +1,14 @@
-"""The server under load.
+"""Measure the server under load.
 
     python benchmarks/serve.py [--latency 0.2] [--many 2000] [--replicas | --workers] [--json OUT]
 
-Starts `ragweave serve` as a process of its own over a library of 200 notes, and asks it over HTTP: 1, 10, 20
-and 50 askers at once, each with the next question as soon as the last one is answered. The clients run in
-this process and share the machine with the server. A scripted server of fixed latency stands in for a
-language model. With `--replicas` one and two servers over one PostgreSQL and one Chroma server are asked by
-1, 10, 50 and 200, with `--workers` one and two workers of a server over the files of its home; whoever is
-told to wait (429) asks again. `cpu_ms` is the time of a processor that an answer takes in each program, where
-/proc tells it; `here` are the askers and the model.
+Starts `ragweave serve` in a process of its own over a library of 200 notes, and sends it questions over HTTP:
+from 1, 10, 20 and 50 clients at once, each with the next question as soon as the last one is answered. The
+clients run in this process and share the machine with the server. A scripted server of fixed latency replaces
+the language model. With `--replicas` 1, 10, 50 and 200 clients use one and two servers over one PostgreSQL
+and one Chroma server, with `--workers` one and two workers of a server over the files of its home. A client
+that has to wait (429) sends its question again. `cpu_ms` is the CPU time of an answer in each program, if
+/proc has it; `here` are the clients and the model.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import os
 import re
 import signal
@@ -52,12 +53,10 @@ async def build(folder: Path) -> None:
     """Index the notes."""
     from ragweave.tests.support.library import build_library
 
-    texts = {
-        f"{n}.md": (
-            f"# Velmora {n}\n\nThe Observatory of Velmora {n} was opened in {year(n)} on Mount Helder.\n"
-        )
-        for n in range(NOTES)
-    }
+    texts: dict[str, str] = {}
+    for n in range(NOTES):
+        opened = f"The Observatory of Velmora {n} was opened in {year(n)} on Mount Helder."
+        texts[f"{n}.md"] = f"# Velmora {n}\n\n{opened}\n"
     await build_library(folder, texts)
 
 
@@ -70,7 +69,7 @@ def react(received: Any) -> Any:
 
 
 def asking(url: str) -> dict[str, str]:
-    """Return the variables of a server that asks the scripted model of that address."""
+    """Return the variables of a server that uses the scripted model at that address."""
     chat = {"RAGWEAVE_CHAT": "openai:scripted", "RAGWEAVE_CHAT_URL": url, "RAGWEAVE_CHAT_CACHE": "false"}
     return {**chat, "RAGWEAVE_CHAT_WIDTH": "200"}
 
@@ -84,10 +83,10 @@ def served(home: Path, *options: str, **environment: str) -> Iterator[tuple[str,
         command, env={**os.environ, **limits, **environment}, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        told = process.stdout.readline()
-        found = re.search(r"http://\S+", told)
+        line = process.stdout.readline()
+        found = re.search(r"http://\S+", line)
         if found is None:
-            raise SystemExit(f"the server did not start: {told}")
+            raise SystemExit(f"the server did not start: {line}")
         try:
             yield found.group(), process.pid
         finally:
@@ -103,17 +102,19 @@ async def native(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
 
 
 async def by_turns(clients: Sequence[httpx.AsyncClient], _: httpx.AsyncClient, n: int) -> tuple[float, float]:
-    """Ask one server and follow the answer on the next, as where requests go to servers by turns."""
-    began, asked = time.perf_counter(), clients[n % len(clients)]
-    while (answer := await asked.post("/api/ask", json={"question": question(n)})).status_code == 429:  # noqa: ASYNC110
+    """Ask one server and follow the answer on the next, as a balancer sends requests to servers by turns."""
+    began, client = time.perf_counter(), clients[n % len(clients)]
+    answer = await client.post("/api/ask", json={"question": question(n)})
+    while answer.status_code == 429:
         await asyncio.sleep(float(answer.headers["retry-after"]))
+        answer = await client.post("/api/ask", json={"question": question(n)})
     return await followed(clients[(n + 1) % len(clients)], answer, n, began)
 
 
 async def followed(
     client: httpx.AsyncClient, asked: httpx.Response, n: int, began: float
 ) -> tuple[float, float]:
-    """Read what a run tells to its end; returns seconds to the first checked sentence and to the end."""
+    """Read the events of a run to their end; returns seconds to the first checked sentence and to the end."""
     run, first, answered = asked.raise_for_status().json()["run"], 0.0, False
     async with client.stream("GET", f"/api/runs/{run}/events") as stream:
         async for line in stream.aiter_lines():
@@ -128,7 +129,7 @@ async def followed(
 
 
 async def openai_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
-    """Ask through the OpenAI-compatible door."""
+    """Ask through the OpenAI-compatible endpoint."""
     began = time.perf_counter()
     body = {"model": "agent", "messages": [{"role": "user", "content": question(n)}]}
     answer = (await client.post("/v1/chat/completions", json=body)).raise_for_status().json()
@@ -138,25 +139,20 @@ async def openai_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]
 
 async def langserve_route(client: httpx.AsyncClient, n: int) -> tuple[float, float]:
     """Ask through LangServe."""
-    began = time.perf_counter()
-    body = {"input": {"question": question(n)}}
+    began, body = time.perf_counter(), {"input": {"question": question(n)}}
     answer = (await client.post("/langserve/agent/invoke", json=body)).raise_for_status().json()
     check(answer["output"]["content"], n)
     return 0.0, time.perf_counter() - began
 
 
 def check(text: str, n: int) -> None:
-    """Refuse a wrong answer: a fast one would be worth nothing.
-
-    Raises:
-        ValueError: it is wrong.
-    """
+    """Raise a ValueError for a wrong answer: its speed would be worth nothing."""
     if year(n) not in text:
         raise ValueError(f"{question(n)} {text}")
 
 
 async def load(client: httpx.AsyncClient, askers: int, total: int, ask: Ask = native) -> dict[str, Any]:
-    """Let so many askers ask in all so many questions."""
+    """Send a number of questions from several clients at once, and return their times."""
     waiting = iter(range(total))
     firsts: list[float] = []
     walls: list[float] = []
@@ -172,10 +168,11 @@ async def load(client: httpx.AsyncClient, askers: int, total: int, ask: Ask = na
                 errors.append(f"{type(error).__name__}: {error}")
 
     began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(askers)))
+    await asyncio.gather(*[one() for _ in range(askers)])
     seconds = time.perf_counter() - began
     row: dict[str, Any] = {"askers": askers, "questions": total, "errors": len(errors)}
-    row |= {f"p{p}": round(percentile(walls, p)) for p in (50, 90, 95, 99)}
+    for p in (50, 90, 95, 99):
+        row[f"p{p}"] = round(percentile(walls, p))
     row |= {"first_p50": round(percentile(firsts, 50)), "per_second": round(len(walls) / seconds, 1)}
     if errors:
         row["an_error"] = errors[0][:200]
@@ -184,37 +181,46 @@ async def load(client: httpx.AsyncClient, askers: int, total: int, ask: Ask = na
 
 def percentile(values: list[float], p: int) -> float:
     """Return the p-th percentile by nearest rank, 0 for no values."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, max(0, -(-p * len(ordered) // 100) - 1))] if ordered else 0.0
+    if not values:
+        return 0.0
+    rank = math.ceil(p * len(values) / 100)
+    return sorted(values)[max(1, rank) - 1]
 
 
 def megabytes(pid: int) -> int:
-    """Return the resident memory of a process in MiB; 0 where the system does not tell."""
+    """Return the resident memory of a process in MiB; 0 if the system does not have it."""
     status = Path(f"/proc/{pid}/status")
-    found = re.search(r"VmRSS:\s+(\d+)", status.read_text()) if status.exists() else None
+    if not status.exists():
+        return 0
+    found = re.search(r"VmRSS:\s+(\d+)", status.read_text())
     return int(found.group(1)) // 1024 if found else 0
 
 
 def programs(servers: Sequence[int], database: int) -> dict[str, float]:
-    """Return the milliseconds of a processor by program; what else this process has started is the Chroma server."""
+    """Return the CPU milliseconds by program; the Chroma server is any other child of this process."""
     here, served = time.process_time() * 1000, sum(map(spent, servers))
     found = {"servers": served, "here": here}
-    return found | (
-        {"postgres": spent(database), "chroma": spent(os.getpid()) - here - served} if database else {}
-    )
+    if database:
+        found["postgres"] = spent(database)
+        found["chroma"] = spent(os.getpid()) - here - served
+    return found
 
 
-def told(figures: dict[str, Any]) -> dict[str, Any]:
-    """Print figures as they come, and return them."""
-    print(json.dumps(figures), flush=True)
-    return figures
+async def levels(client: httpx.AsyncClient, least: int, repeat: int) -> list[dict[str, Any]]:
+    """Return the figures of each number of clients; print them as they come."""
+    rows: list[dict[str, Any]] = []
+    for askers in LEVELS:
+        row = await load(client, askers, max(least, repeat * askers))
+        print(json.dumps(row), flush=True)
+        rows.append(row)
+    return rows
 
 
 @asynccontextmanager
 async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """Open a client with room for all askers."""
-    # The server closes what rests for five seconds; to ask on it at that moment is an error of the client's
-    # making.
+    """Open a client with a connection for each asker."""
+    # The server closes an idle connection after five seconds. A request at that moment would fail, so the
+    # client closes it earlier.
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200, keepalive_expiry=2)
     async with httpx.AsyncClient(base_url=url, timeout=300, limits=limits, trust_env=False) as client:
         yield client
@@ -228,78 +234,92 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
     with served(home) as (url, pid):
         async with client_of(url) as client:
             await load(client, 2, 6)
-            figures["local"] = [
-                told(await load(client, askers, max(40, repeat * askers))) for askers in LEVELS
-            ]
+            figures["local"] = await levels(client, 40, repeat)
             if many:
                 before = megabytes(pid)
                 row = await load(client, 20, many)
-                figures["memory"] = {
-                    "questions": many,
-                    "errors": row["errors"],
-                    "before": before,
-                    "after": megabytes(pid),
-                }
+                memory = {"before": before, "after": megabytes(pid)}
+                figures["memory"] = {"questions": many, "errors": row["errors"], **memory}
     with ScriptedServer(react=react, latency=latency) as model:
         with served(home, **asking(model.base_url)) as (url, _):
             async with client_of(url) as client:
                 await load(client, 2, 4)
-                figures["llm"] = [
-                    told(await load(client, askers, max(20, repeat * askers))) for askers in LEVELS
-                ]
+                figures["llm"] = await levels(client, 20, repeat)
     return figures
 
 
 async def measure_several(
     folder: Path, latency: float, repeat: int, workers: bool, crowds: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the figures of one server and of two over two databases, or of one worker and of two over one home."""
-    from ragweave.corpora.settings import corpora_settings
+    """Return the figures of one and two servers over two databases, or of one and two workers over one home."""
     from ragweave.corpora.store.stores import close_stores
     from ragweave.tests.support import ScriptedServer
-    from ragweave.tests.support.chroma import chroma_server
-    from ragweave.tests.support.postgres import binaries, private_postgres
 
     figures: dict[str, Any] = {}
-    with ExitStack() as beside:
-        database = 0
-        if not workers:
-            if (found := binaries()) is None:
-                raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
-            postgres = beside.enter_context(private_postgres(found))
-            database = int((postgres.folder / "data" / "postmaster.pid").read_text().split()[0])
-            os.environ["RAGWEAVE_DATABASE_URL"] = postgres.url("postgres")
-            os.environ["RAGWEAVE_CHROMA_URL"] = beside.enter_context(chroma_server(folder / "chroma"))
-            corpora_settings.cache_clear()
-        model = beside.enter_context(ScriptedServer(react=react, latency=latency))
+    with ExitStack() as stack:
+        database = 0 if workers else _databases(folder, stack)
+        model = stack.enter_context(ScriptedServer(react=react, latency=latency))
         await build(folder / "texts")
         close_stores()
-        home = folder / "home"
+        environment = asking(model.base_url)
         for count in (1, 2):
-            async with AsyncExitStack() as stack:
-                started: list[tuple[str, ...]] = [("--workers", str(count))] if workers else [()] * count
-                servers = [
-                    stack.enter_context(served(home, *how, **asking(model.base_url))) for how in started
-                ]
-                clients = [await stack.enter_async_context(client_of(url)) for url, _ in servers]
-                ask = partial(by_turns, clients)
-                await load(clients[0], 8, 24, ask)
-                rows = figures[f"{'workers' if workers else 'replicas'}_{count}"] = []
-                for askers in crowds:
-                    before = programs([pid for _, pid in servers], database)
-                    row = await load(clients[0], askers, max(20, repeat * askers), ask)
-                    after = programs([pid for _, pid in servers], database)
-                    row["cpu_ms"] = {
-                        name: round((after[name] - before[name]) / row["questions"]) for name in after
-                    }
-                    rows.append(told(row | {"load": os.getloadavg()[0]}))
+            with ExitStack() as running:
+                servers: list[tuple[str, int]] = []
+                if workers:
+                    several = served(folder / "home", "--workers", str(count), **environment)
+                    servers.append(running.enter_context(several))
+                else:
+                    for _ in range(count):
+                        servers.append(running.enter_context(served(folder / "home", **environment)))
+                name = f"{'workers' if workers else 'replicas'}_{count}"
+                figures[name] = await _crowded(servers, database, repeat, crowds)
         figures["model_calls"] = len(model.requests)
     return figures
 
 
+def _databases(folder: Path, stack: ExitStack) -> int:
+    """Start PostgreSQL and Chroma, and have the settings name them; returns the process id of PostgreSQL."""
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.tests.support.chroma import chroma_server
+    from ragweave.tests.support.postgres import binaries, private_postgres
+
+    found = binaries()
+    if found is None:
+        raise SystemExit("no PostgreSQL is installed (Debian: apt install postgresql-15)")
+    postgres = stack.enter_context(private_postgres(found))
+    os.environ["RAGWEAVE_DATABASE_URL"] = postgres.url("postgres")
+    os.environ["RAGWEAVE_CHROMA_URL"] = stack.enter_context(chroma_server(folder / "chroma"))
+    corpora_settings.cache_clear()
+    return int((postgres.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+
+async def _crowded(
+    servers: Sequence[tuple[str, int]], database: int, repeat: int, crowds: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the figures of each number of clients at these servers, given by address and process id."""
+    pids = [pid for _, pid in servers]
+    rows: list[dict[str, Any]] = []
+    async with AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(client_of(url)) for url, _ in servers]
+        ask = partial(by_turns, clients)
+        await load(clients[0], 8, 24, ask)
+        for askers in crowds:
+            before = programs(pids, database)
+            row = await load(clients[0], askers, max(20, repeat * askers), ask)
+            row["cpu_ms"] = {}
+            for name, after in programs(pids, database).items():
+                row["cpu_ms"][name] = round((after - before[name]) / row["questions"])
+            row["load"] = os.getloadavg()[0]
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    return rows
+
+
 def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print the figures, and write them to the file that `--json` names."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--latency", type=float, default=0.2, help="seconds per model call")
     parser.add_argument("--many", type=int, default=2000, help="questions between two looks at the memory")
     parser.add_argument("--repeat", type=int, default=4, help="questions of each asker")

@@ -1,19 +1,18 @@
-r"""What a question takes of a processor beside a model that answers at once, and what it is spent on.
+r"""Measure the CPU time of a question with a model that answers at once, and where it goes.
 
     python benchmarks/speed.py [--questions 30] [--rounds 2] [--work FOLDER] [--served] [--json OUT]
 
-Four programs stay open and take turns at each question, so that a busy minute of the machine meets all of
-them: LLM mode over house_dev with pictures and recordings beside it, LLM mode over its texts alone,
-extractive mode over everything, and LangGraph's tutorial of corrective RAG over the texts
-(benchmarks/peers/tutorial.py, needs langchain-chroma). Each has answered other questions before, and meets a
-question once in a round. The model is scripted, in the process; with `--served` it stands behind an
-OpenAI-compatible server on loopback. Vectors come from the embedded encoder.
+Four programs stay open and take turns at each question, so that a busy minute of the machine affects all of
+them: LLM mode over house_dev with pictures and recordings, LLM mode over its texts alone, extractive mode
+over everything, and LangGraph's tutorial of corrective RAG over the texts (benchmarks/peers/tutorial.py, needs
+langchain-chroma). Each has answered other questions before, and gets a question once in a round. The model is
+scripted, in the process; with `--served` it runs in an OpenAI-compatible server on loopback. Vectors come from
+the embedded encoder.
 
-Counted are, of a question: SQL statements, transactions, supersteps, runs of nodes, hops to a thread,
-scorings of a pool. `twenty at once` is the wall time of twenty questions beside a model that takes 0.2 s.
-`digest` stands for all
-prompts and answers of a round: a change that is meant to change nothing leaves it. Libraries are kept in
-`--work`.
+For each question, the program counts SQL statements, transactions, supersteps, node runs, hops to a thread
+and scorings of a pool. `twenty at once` is the wall time of twenty questions with a model that takes 0.2 s.
+`digest` is a hash of all prompts and answers of a round: it stays the same if a change has no effect on them.
+`--work` keeps the libraries.
 """
 
 from __future__ import annotations
@@ -52,14 +51,15 @@ Ask = Callable[[str], Awaitable[str]]
 
 
 def questions(count: int) -> tuple[list[str], list[str]]:
-    """Return the questions that are measured, and as many others to warm up with, drawn by the digest of their id."""
-    rows = [
-        json.loads(line) for line in (DATA / "house_dev" / "questions.jsonl").read_text("utf-8").splitlines()
-    ]
-    alone = [r for r in rows if not r["previous"]]
-    drawn = sorted(alone, key=lambda r: hashlib.sha256(r["id"].encode()).hexdigest())
-    asked = [r["question"] for r in drawn[: 2 * count]]
-    return asked[:count], asked[count:]
+    """Return the questions to measure, and as many others to warm up with, drawn by the digest of their id."""
+    alone: list[dict[str, Any]] = []
+    for line in (DATA / "house_dev" / "questions.jsonl").read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if not row["previous"]:
+            alone.append(row)
+    alone.sort(key=lambda row: hashlib.sha256(row["id"].encode()).hexdigest())
+    drawn = [row["question"] for row in alone[: 2 * count]]
+    return drawn[:count], drawn[count:]
 
 
 def prepare(work: Path) -> None:
@@ -87,9 +87,12 @@ def prepare(work: Path) -> None:
 
 
 def cue(n: int, row: dict[str, Any]) -> str:
-    """Return what was said as WebVTT writes it; each turn takes fifteen seconds."""
-    start, end = (f"{t // 3600:02}:{t // 60 % 60:02}:{t % 60:02}.000" for t in (15 * n, 15 * n + 15))
-    return f"{start} --> {end}\n{row['text']}\n\n"
+    """Return a turn of a conversation as a cue of WebVTT; each turn takes fifteen seconds."""
+    return f"{_clock(15 * n)} --> {_clock(15 * n + 15)}\n{row['text']}\n\n"
+
+
+def _clock(seconds: int) -> str:
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.000"
 
 
 def crag(work: Path) -> Any:
@@ -143,9 +146,21 @@ def asker(arm: str, work: Path, served: str, model: Any) -> Ask:
     return answered if served or mode == "extractive" else injected
 
 
+def count_calls(of: Any, name: str, counts: Counter[str], label: str) -> tuple[Any, str, Any]:
+    """Count the calls of a method under a label; returns the class, the name and the method to restore."""
+    plain = getattr(of, name)
+
+    def call(*given: Any, **more: Any) -> Any:
+        counts[label] += 1
+        return plain(*given, **more)
+
+    setattr(of, name, call)
+    return of, name, plain
+
+
 @contextmanager
 def counting(counts: Counter[str]) -> Iterator[None]:
-    """Count what a question sets going."""
+    """Count what a question runs: statements, transactions, supersteps, nodes, threads, scorings."""
     from concurrent.futures import ThreadPoolExecutor
 
     from langgraph.pregel._loop import PregelLoop
@@ -155,21 +170,11 @@ def counting(counts: Counter[str]) -> Iterator[None]:
     from ragweave.models.relevance import RelevanceHead
     from ragweave.nodes.run import NodeRun
 
-    def counted(of: Any, name: str, as_: str) -> tuple[Any, str, Any]:
-        plain = getattr(of, name)
-
-        def call(*given: Any, **more: Any) -> Any:
-            counts[as_] += 1
-            return plain(*given, **more)
-
-        setattr(of, name, call)
-        return of, name, plain
-
     patched = [
-        counted(ThreadPoolExecutor, "submit", "thread hops"),
-        counted(PregelLoop, "after_tick", "supersteps"),
-        counted(RelevanceHead, "scores", "pool scorings"),
-        counted(NodeRun, "done", "node runs"),
+        count_calls(ThreadPoolExecutor, "submit", counts, "thread hops"),
+        count_calls(PregelLoop, "after_tick", counts, "supersteps"),
+        count_calls(RelevanceHead, "scores", counts, "pool scorings"),
+        count_calls(NodeRun, "done", counts, "node runs"),
     ]
 
     def stated(*_: Any) -> None:
@@ -190,13 +195,16 @@ def counting(counts: Counter[str]) -> Iterator[None]:
 
 
 async def program(arm: str, work: Path, served: str) -> None:
-    """Be one of the programs: answer what each line asks, and print what it took."""
+    """Be one of the programs: answer the questions of each line, and print what they took."""
     from desk import scripted
 
     from ragweave.tests.support import ScriptedChat
 
-    model = ScriptedChat(react=lambda messages: scripted("\n\n".join(str(m.text) for m in messages)))
-    ask, told, counts = asker(arm, work, served, model), hashlib.sha256(), Counter[str]()
+    def react(messages: Any) -> Any:
+        return scripted("\n\n".join([str(message.text) for message in messages]))
+
+    model = ScriptedChat(react=react)
+    ask, digest, counts = asker(arm, work, served, model), hashlib.sha256(), Counter[str]()
     for line in sys.stdin:
         given = json.loads(line)
         if "at once" in given:
@@ -216,11 +224,11 @@ async def program(arm: str, work: Path, served: str) -> None:
             began = time.process_time()
             answer = await ask(given["ask"][0])
             made = {"ms": 1000 * (time.process_time() - began)}
-            said = [answer, *(call.prompt for call in model.calls[before:])]
-            told.update("\0".join(said).encode())
+            prompts = [call.prompt for call in model.calls[before:]]
+            digest.update("\0".join([answer, *prompts]).encode())
         else:
-            made = {"digest": told.hexdigest()[:12]}
-            told = hashlib.sha256()
+            made = {"digest": digest.hexdigest()[:12]}
+            digest = hashlib.sha256()
         print(json.dumps(made), flush=True)
 
 
@@ -254,8 +262,9 @@ def measure(given: argparse.Namespace, work: Path, url: str) -> dict[str, Any]:
         figures[f"{arm}: ms, median"] = median(values)
         figures[f"{arm}: ms, p95"] = values[int(0.95 * len(values))]
         figures[f"{arm}: of the tutorial"] = median(values) / median(took[ARMS[3]])
-        figures |= {f"{arm}: twenty at once, s": fmean(wide[arm])} if wide[arm] else {}
-        figures[f"{arm}: counts"] = ", ".join(f"{name} {n:.1f}" for name, n in counts[arm].items())
+        if wide[arm]:
+            figures[f"{arm}: twenty at once, s"] = fmean(wide[arm])
+        figures[f"{arm}: counts"] = ", ".join([f"{name} {n:.1f}" for name, n in counts[arm].items()])
         figures[f"{arm}: digest"] = digests[arm]
     return figures
 
@@ -265,7 +274,10 @@ class Program:
 
     def __init__(self, arm: str, work: Path, url: str) -> None:
         command = [sys.executable, __file__, "--arm", arm, "--work", str(work), "--url", url]
-        env = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_CHAT")}
+        env: dict[str, str] = {}
+        for name, value in os.environ.items():
+            if not name.startswith("RAGWEAVE_CHAT"):
+                env[name] = value
         if url:
             env |= {"RAGWEAVE_CHAT": "openai:desk", "RAGWEAVE_CHAT_URL": url, "RAGWEAVE_CHAT_KEY": "peer"}
             env |= {"RAGWEAVE_CHAT_CACHE": "false", "PEER_URL": url}
