@@ -1,12 +1,14 @@
-"""Ranking and refusal with each source of questions left out in turn: `python benchmarks/left_out.py [--each 150]`.
+"""Measure ranking and refusal with each source of questions left out in turn.
 
-Every source has its own passages in one index (house_dev and the observatory, whose files lie in folders, in
-one each). A source is ranked with the two weights that serve the others best: that of the vectors beside the
-words, and that of the fused order beside the relevance head. HotpotQA has no say in it and its head rows are
-in-domain, because the head was trained on it. Refusal: the best floor with what answers among the candidates,
-and without it (AUC), beside a logistic regression over the best three relevances and their mean that is
-fitted on the other sources. The encoder is that of RAGWEAVE_EMBED; `--work` keeps the libraries for the next
-run with it.
+    python benchmarks/left_out.py [--each 150]
+
+Every source has its own passages in one index; house_dev and the observatory are folders of files and have an
+index each. Each source is ranked with the two weights that are best for the others: the weight of the vectors
+against the words, and the weight of the fused order against the relevance head. HotpotQA takes no part in this
+choice, and its rows of the head are in-domain, because the head was trained on it. Refusal is the AUC of the
+best floor, with and without the answering passages among the candidates; next to it, that of a logistic
+regression over the best three relevances and their mean, fitted on the other sources. RAGWEAVE_EMBED names the
+encoder; `--work` keeps the libraries for the next run with it.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ import itertools
 import json
 import os
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ PLAIN = (
     "comparison",
     "conflict",
 )
-"""Kinds that stand by themselves and have an answer."""
+"""Kinds that need no earlier question and have an answer."""
 
 
 @dataclass
@@ -64,7 +66,7 @@ class Source:
 
 
 def drawn(rows: Sequence[Asked], each: int) -> list[Asked]:
-    """Return at most so many questions, by the order of their hashes: the same ones every time, of the whole list."""
+    """Return at most so many questions by the order of their hashes, the same in every run."""
     return sorted(rows, key=lambda q: hashlib.sha256(q.text.encode()).hexdigest())[:each]
 
 
@@ -73,73 +75,91 @@ def sources(each: int) -> dict[str, Source]:
     from ragweave.evals.data import read_jsonl
     from ragweave.evals.sets import folder_of
 
-    def text(name: str, queries: str, passages: str) -> Source:
+    def text(queries: str, passages: str) -> Source:
         asked = [Asked(q["question"], tuple(map(str, q["gold"]))) for q in read_jsonl(DATA / queries)]
         return Source(drawn(asked, each), list(read_jsonl(DATA / passages)) if passages else [])
 
     found = {
-        "XQuAD": text("x", "squad_xquad_en/queries.jsonl", "squad_xquad_en/passages.jsonl"),
-        IN_DOMAIN: text("h", "multihop_hotpotqa/queries.jsonl", "multihop_hotpotqa/corpus.jsonl"),
-        "multihop_own": text("o", "multihop_own/queries.jsonl", ""),
+        "XQuAD": text("squad_xquad_en/queries.jsonl", "squad_xquad_en/passages.jsonl"),
+        IN_DOMAIN: text("multihop_hotpotqa/queries.jsonl", "multihop_hotpotqa/corpus.jsonl"),
+        "multihop_own": text("multihop_own/queries.jsonl", ""),
         "captions": captions(each),
         "podcast": podcast(each),
     }
     for name, folder in (("house_dev", DATA / "house_dev"), ("observatory", folder_of("observatory"))):
-        rows = [q for q in read_jsonl(folder / "questions.jsonl") if q["kind"] in PLAIN and not q["previous"]]
-        asked = [Asked(q["question"], tuple(q["gold_files"])) for q in rows if q["gold_files"]]
+        asked: list[Asked] = []
+        for row in read_jsonl(folder / "questions.jsonl"):
+            if row["kind"] in PLAIN and not row["previous"] and row["gold_files"]:
+                asked.append(Asked(row["question"], tuple(row["gold_files"])))
         found[name] = Source(drawn(asked, each), folder=folder / "library")
     return found
 
 
 def captions(each: int) -> Source:
-    """Captions of an astronomy book, asked for by what is written for those who do not see the picture."""
+    """Return captions of an astronomy book, with the alternative texts of their pictures as questions."""
     from ragweave.evals.data import read_jsonl
 
-    rows = [r for r in read_jsonl(DATA / "images_astronomy/captions.jsonl") if r["caption"] and r["alt"]]
-    passages = [{"id": r["id"], "title": r["title"] or r["id"], "text": r["caption"]} for r in rows]
-    return Source(drawn([Asked(r["alt"], (r["id"],)) for r in rows], each), passages)
-
-
-def podcast(each: int) -> Source:
-    """Long turns of a conversation, asked for by the question that another speaker put right before."""
-    from ragweave.evals.data import read_jsonl
-
-    turns = list(read_jsonl(DATA / "transcripts_practicalai/segments.jsonl"))
-    long = {n: t for n, t in enumerate(turns) if len(t["text"].split()) >= 40}
-    passages = [{"id": f"turn {n}", "title": t["episode"], "text": t["text"]} for n, t in long.items()]
-    asked = [
-        Asked(a["text"], (f"turn {n + 1}",))
-        for n, (a, b) in enumerate(itertools.pairwise(turns))
-        if n + 1 in long and a["text"].endswith("?") and 8 <= len(a["text"].split()) <= 40
-        if a["episode"] == b["episode"] and a["speaker"] != b["speaker"]
-    ]
+    passages: list[dict[str, str]] = []
+    asked: list[Asked] = []
+    for row in read_jsonl(DATA / "images_astronomy/captions.jsonl"):
+        if row["caption"] and row["alt"]:
+            title = row["title"] or row["id"]
+            passages.append({"id": row["id"], "title": title, "text": row["caption"]})
+            asked.append(Asked(row["alt"], (row["id"],)))
     return Source(drawn(asked, each), passages)
 
 
+def podcast(each: int) -> Source:
+    """Return long turns of a conversation; the question right before, of another speaker, asks for each."""
+    from ragweave.evals.data import read_jsonl
+
+    turns = list(read_jsonl(DATA / "transcripts_practicalai/segments.jsonl"))
+    passages: list[dict[str, str]] = []
+    asked: list[Asked] = []
+    for n, turn in enumerate(turns):
+        if len(turn["text"].split()) < 40:
+            continue
+        id = f"turn {n}"
+        passages.append({"id": id, "title": turn["episode"], "text": turn["text"]})
+        if n and _asks(turns[n - 1], turn):
+            asked.append(Asked(turns[n - 1]["text"], (id,)))
+    return Source(drawn(asked, each), passages)
+
+
+def _asks(before: Mapping[str, Any], turn: Mapping[str, Any]) -> bool:
+    """Return whether a turn is a question of another speaker in the same episode."""
+    if before["episode"] != turn["episode"] or before["speaker"] == turn["speaker"]:
+        return False
+    return before["text"].endswith("?") and 8 <= len(before["text"].split()) <= 40
+
+
 async def index_all(found: Mapping[str, Source], work: Path) -> dict[str, Any]:
-    """Index what the sources hold; return what tells an item's library and the name that gold knows it by."""
+    """Index the sources; return for each its library and a function from a file to its name in the gold."""
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
     from ragweave.evals.corpus import prepare
 
-    rows = [{**p, "id": str(p["id"])} for s in found.values() for p in s.passages]
+    rows: list[dict[str, str]] = []
+    for source in found.values():
+        for passage in source.passages:
+            rows.append({**passage, "id": str(passage["id"])})
     together = await prepare(rows, "left-out", work)
     out: dict[str, Any] = {}
-    for name, s in found.items():
-        if s.folder is None:
+    for name, source in found.items():
+        if source.folder is None:
             out[name] = (together.library, together.id_of)
-            continue
-        await index([s.folder], name)
-        top = s.folder.resolve()
-        out[name] = (
-            await open_library(name),
-            lambda f, top=top: Path(f).resolve().relative_to(top).as_posix(),
-        )
+        else:
+            await index([source.folder], name)
+            out[name] = (await open_library(name), partial(_below, source.folder.resolve()))
     return out
 
 
+def _below(folder: Path, file: str) -> str:
+    return Path(file).resolve().relative_to(folder).as_posix()
+
+
 async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
-    """Search once; return the rankings, and by weight of the vectors the head's order, the fused one, the relevance."""
+    """Search once; return the rankings, and by weight of the vectors the head's scores and the fused ones."""
     from ragweave.components.context import Context
     from ragweave.components.fusion import fused
     from ragweave.components.local.rank import EMBEDDED_POOL, score_pools
@@ -148,45 +168,49 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
 
     (lists,) = await library.search("paragraph", [asked.text], POOL)
     sides = {"dense": lists.dense, "lexical": lists.lexical}
-    rows: list[Any] = [
-        {"corpus": "paragraph", "query": asked.text, "kind": k, "ids": [h.id for h in hits],
-         "scores": [h.score for h in hits]}
-        for k, hits in sides.items()
-    ]  # fmt: skip
-    items = await library.items({h.id for hits in sides.values() for h in hits})
-    names = {i: named(item.locator["file"]) for i, item in items.items()}
+    rows: list[Any] = []
+    known: set[str] = set()
+    for kind, hits in sides.items():
+        ids, values = [hit.id for hit in hits], [hit.score for hit in hits]
+        rows.append({"corpus": "paragraph", "query": asked.text, "kind": kind, "ids": ids, "scores": values})
+        known.update(ids)
+    items = await library.items(known)
+    names = {id: named(item.locator["file"]) for id, item in items.items()}
 
     def pool(fusion: str, weight: float) -> list[tuple[str, float]]:
         context = Context.model_validate({"method": {"fusion": fusion, "dense_weight": weight}})
-        return [(i, s) for i, s in fused(rows, asked.text, context) if i in items]
+        return [(id, score) for id, score in fused(rows, asked.text, context) if id in items]
 
     async def scored(best: list[tuple[str, float]]) -> Any:
-        passages = [passage_of(items[i], asked.text) for i, _ in best]
+        passages = [passage_of(items[id], asked.text) for id, _ in best]
         return scores_of(library, asked.text, passages)
 
-    plain = {k: [i for i in row["ids"] if i in items] for k, row in zip(sides, rows, strict=True)}
-    plain["rrf"] = [i for i, _ in pool("rrf", 1.0)]
-    out: dict[str, Any] = {k: once(names[i] for i in ids) for k, ids in plain.items()}
+    out: dict[str, Any] = {}
+    for row in rows:
+        out[row["kind"]] = named_once(row["ids"], names)
+    out["rrf"] = named_once([id for id, _ in pool("rrf", 1.0)], names)
     for weight in DENSE:
-        best = pool("scores", weight)[:EMBEDDED_POOL]
+        order = pool("scores", weight)
+        best = order[:EMBEDDED_POOL]
         began = time.process_time()
         scores = await scored(best)
-        out[f"hybrid {weight}"] = once(names[i] for i, _ in pool("scores", weight))
-        out[weight] = ([names[i] for i, _ in best], scores.order.tolist(), [s for _, s in best])
+        spent = time.process_time() - began
+        out[f"hybrid {weight}"] = named_once([id for id, _ in order], names)
+        out[weight] = ([names[id] for id, _ in best], scores.order.tolist(), [value for _, value in best])
         if weight == weights().dense:
-            out["ms"] = 1e3 * (time.process_time() - began)
+            out["ms"] = 1e3 * spent
             shipped = Context.model_validate({"mode": "extractive", "top_k": EMBEDDED_POOL})
-            (rows_of,), _ = await score_pools(library, asked.text, [pool("scores", weight)], shipped, 1)
-            out["names"] = once(names[e["id"]] for e in rows_of if e["id"] in names)
+            (found,), _ = await score_pools(library, asked.text, [order], shipped, 1)
+            out["names"] = named_once([row["id"] for row in found], names)
             out["with"] = sorted(scores.floor.tolist(), reverse=True)
-            rest = [(i, s) for i, s in pool("scores", weight) if names[i] not in asked.gold][:EMBEDDED_POOL]
+            rest = [(id, value) for id, value in order if names[id] not in asked.gold][:EMBEDDED_POOL]
             out["without"] = sorted((await scored(rest)).floor.tolist(), reverse=True) if rest else []
     return out
 
 
-def once(names: Iterator[str]) -> list[str]:
-    """Return names in their order, each once."""
-    return list(dict.fromkeys(names))
+def named_once(ids: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Return the names of items in their order, each once; items without a name are left out."""
+    return list(dict.fromkeys([names[id] for id in ids if id in names]))
 
 
 def headed(row: Mapping[str, Any], weight: float, before: float) -> list[str]:
@@ -194,34 +218,56 @@ def headed(row: Mapping[str, Any], weight: float, before: float) -> list[str]:
     from ragweave.components.fusion import standardise
 
     names, order, joined = row[weight]
-    values = [a + before * b for a, b in zip(order, standardise(joined), strict=True)]
-    return once(n for _, n in sorted(zip(values, names, strict=True), key=lambda r: -r[0]))
+    rated: list[tuple[float, str]] = []
+    for score, fused, name in zip(order, standardise(joined), names, strict=True):
+        rated.append((score + before * fused, name))
+    rated.sort(key=lambda entry: -entry[0])
+    return list(dict.fromkeys([name for _, name in rated]))
 
 
 def figures(ranked: Sequence[tuple[list[str], tuple[str, ...]]]) -> list[float]:
     """Return recall at 1 and 5, nDCG at 10, and how often all gold is among the best 5."""
     from ragweave.evals.metrics import all_gold_at, ndcg_at, recall_at
 
-    rows = [
-        (recall_at(r, g, 1), recall_at(r, g, 5), ndcg_at(r, g, 10), all_gold_at(r, g, 5)) for r, g in ranked
-    ]
-    return [float(v) for v in np.mean(rows, axis=0)]
+    rows: list[tuple[float, ...]] = []
+    for names, gold in ranked:
+        recalls = recall_at(names, gold, 1), recall_at(names, gold, 5)
+        rows.append((*recalls, ndcg_at(names, gold, 10), all_gold_at(names, gold, 5)))
+    return list(map(float, np.mean(rows, axis=0)))
+
+
+def by_head(source: Source, weight: float, before: float) -> list[float]:
+    """Return the figures of a source ranked by the relevance head with two weights."""
+    ranked = []
+    for question, row in zip(source.asked, source.rows, strict=True):
+        ranked.append((headed(row, weight, before), question.gold))
+    return figures(ranked)
+
+
+def by_key(source: Source, key: str) -> list[float]:
+    """Return the figures of one of the rankings of a source."""
+    ranked = []
+    for question, row in zip(source.asked, source.rows, strict=True):
+        ranked.append((row[key], question.gold))
+    return figures(ranked)
+
+
+def others(found: Mapping[str, Source], out: str) -> list[str]:
+    """Return the sources that decide for the one that is left out."""
+    return [name for name in found if name not in (out, IN_DOMAIN)]
 
 
 def chosen(found: Mapping[str, Source], out: str) -> tuple[float, float]:
-    """Return the two weights with the best mean nDCG over the sources that may choose, without one."""
-    others = [s for n, s in found.items() if n not in (out, IN_DOMAIN)]
+    """Return the two weights with the best mean nDCG over the other sources."""
 
-    def mean(weight: float, before: float) -> float:
-        each = [figures([(headed(r, weight, before), q.gold) for q, r in zip(s.asked, s.rows, strict=True)])[2]
-                for s in others]  # fmt: skip
-        return float(np.mean(each))
+    def mean(pair: tuple[float, float]) -> float:
+        return float(np.mean([by_head(found[name], *pair)[2] for name in others(found, out)]))
 
-    return max(((w, b) for w in DENSE for b in BEFORE), key=lambda p: mean(*p))
+    return max(itertools.product(DENSE, BEFORE), key=mean)
 
 
 def signs(relevances: Sequence[float]) -> list[float]:
-    """Return what is told of the candidates of one question: the best three relevances, the lead, the mean."""
+    """Return features of the candidates of one question: the best three relevances, the lead, the mean."""
     padded = [*relevances, -1.0, -1.0, -1.0]
     return [*padded[:3], padded[0] - padded[1], float(np.mean(padded[: max(len(relevances), 1)]))]
 
@@ -234,57 +280,61 @@ def refusal(found: Mapping[str, Source], out: str) -> tuple[float, float]:
     from ragweave.evals.metrics import auc
 
     def of(names: Sequence[str]) -> tuple[Any, Any]:
-        rows = [(signs(r[k]), k == "with") for n in names for r in found[n].rows for k in ("with", "without")]
-        return np.array([x for x, _ in rows]), np.array([y for _, y in rows])
+        features, labels = [], []
+        for name in names:
+            for row in found[name].rows:
+                features += [signs(row["with"]), signs(row["without"])]
+                labels += [True, False]
+        return np.array(features), np.array(labels)
 
-    x, y = of([n for n in found if n not in (out, IN_DOMAIN)])
+    x, y = of(others(found, out))
     here, truth = of([out])
     scale = StandardScaler().fit(x)
-    told = (
-        LogisticRegression(max_iter=1000).fit(scale.transform(x), y).decision_function(scale.transform(here))
-    )
-    return auc(truth, here[:, 0]), auc(truth, told)
+    fitted = LogisticRegression(max_iter=1000).fit(scale.transform(x), y)
+    return auc(truth, here[:, 0]), auc(truth, fitted.decision_function(scale.transform(here)))
 
 
 async def main(each: int, kept: Path | None) -> dict[str, Any]:
     """Print the table and return it."""
-    from ragweave.components.local.rank import BEFORE as SHIPPED
-    from ragweave.models.relevance import weights
-
     with own_home(kept) as work:
         found = sources(each)
-        held = await index_all(found, work)
-        for name, s in found.items():
-            s.rows = [await look(*held[name], q) for q in s.asked]
+        opened = await index_all(found, work)
+        for name, source in found.items():
+            source.rows = [await look(*opened[name], question) for question in source.asked]
     table: dict[str, Any] = {}
-    picks: dict[tuple[float, float], list[str]] = defaultdict(list)
-    for name, s in found.items():
-
-        def ranked(key: str, s: Source = s) -> list[tuple[list[str], tuple[str, ...]]]:
-            return [(r[key], q.gold) for q, r in zip(s.asked, s.rows, strict=True)]
-
+    picks: dict[str, list[str]] = {}
+    for name, source in found.items():
         pick = chosen(found, name)
-        picks[pick].append(name)
-        shipped = weights().dense, SHIPPED
-        lines = {k: figures(ranked(k)) for k in ("lexical", "dense", "rrf", f"hybrid {weights().dense}")}
-        lines["with documents' names"] = figures(ranked("names"))
-        for told, (w, b) in {"head as shipped": shipped, f"head, {pick[0]} / {pick[1]}": pick}.items():
-            lines[told] = figures([(headed(r, w, b), q.gold) for q, r in zip(s.asked, s.rows, strict=True)])
-        print(f"\n{name}: {len(s.asked)} questions   R@1   R@5  nDCG@10  all gold@5")
+        picks.setdefault(f"weights {pick[0]} / {pick[1]}", []).append(name)
+        lines = rankings(source, pick)
+        print(f"\n{name}: {len(source.asked)} questions   R@1   R@5  nDCG@10  all gold@5")
         for way, values in lines.items():
-            print(f"{way:>26}  " + "  ".join(f"{v:.3f}" for v in values))
+            print(f"{way:>26}  " + "  ".join([f"{value:.3f}" for value in values]))
         best, fitted = refusal(found, name)
-        ms = float(np.mean([r["ms"] for r in s.rows]))
+        ms = float(np.mean([row["ms"] for row in source.rows]))
         print(
             f"{'refusal AUC':>26}  best floor {best:.3f}, fitted on the others {fitted:.3f}; head {ms:.0f} ms"
             " of CPU"
         )
-        table[name] = {**lines, "auc": [best, fitted], "ms": ms, "questions": len(s.asked)}
+        table[name] = {**lines, "auc": [best, fitted], "ms": ms, "questions": len(source.asked)}
     print()
-    tell(
-        {f"weights {w} / {b}": "chosen without " + ", ".join(names) for (w, b), names in picks.items()}, None
-    )
+    tell({weights: "chosen without " + ", ".join(names) for weights, names in picks.items()}, None)
     return table
+
+
+def rankings(source: Source, pick: tuple[float, float]) -> dict[str, list[float]]:
+    """Return the figures of each ranking of a source, the last with the weights that the others chose."""
+    from ragweave.components.local.rank import BEFORE as SHIPPED
+    from ragweave.models.relevance import weights
+
+    dense = weights().dense
+    lines: dict[str, list[float]] = {}
+    for key in ("lexical", "dense", "rrf", f"hybrid {dense}"):
+        lines[key] = by_key(source, key)
+    lines["with documents' names"] = by_key(source, "names")
+    lines["head as shipped"] = by_head(source, dense, SHIPPED)
+    lines[f"head, {pick[0]} / {pick[1]}"] = by_head(source, *pick)
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Facts out of recordings: `python benchmarks/recorded.py DATA --channels|--shown [--work FOLDER] [--only podcast]`.
+"""Measure how well facts in recordings are found.
 
-Three libraries: the four films with their questions and 25 further ones (`unseen`, written before the first
-of them was asked), twelve episodes of a podcast as a transcript, and six lectures made of slides with the
-narration as subtitles. The further questions stand in `sets/recorded.jsonl`; the second of an answer is where the
-words `said` begin in a turn of stated time, or when the slide is shown.
+    python benchmarks/recorded.py DATA --channels|--shown [--work FOLDER] [--only podcast]
+
+Three libraries: the four films with their questions and 25 further ones (`unseen`, all written before the
+first run), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
+subtitles. `sets/recorded.jsonl` has the further questions; the second of an answer is where the words `said`
+begin in a turn with a time, or when the slide is shown.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ WAYS = {
     "all, not reranked": (("speech", "chunk", "visual"), False),
     "BM25, not reranked": (("speech",), False),
 }
-"""Channels that are asked, and whether what they find is reranked; without an image encoder `visual` finds nothing."""
+"""Channels to search, and whether to rerank; without an image encoder `visual` finds nothing."""
 
 
 def asked(data: Path, work: Path, name: str) -> list[Any]:
@@ -156,7 +158,7 @@ async def indexed(folder: Path, name: str) -> None:
 
 
 def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
+    """Print the figures, and write them to the file that `--json` names."""
     parser = options(__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
