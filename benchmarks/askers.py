@@ -1,11 +1,11 @@
-"""How the cost of a question grows with the library and with the people who ask at once.
+"""Measure how the cost of a question grows with the library and with the questions at the same time.
 
     python benchmarks/askers.py [--sizes 1000 10000 100000] [--askers 1 4 16 64] [--json OUT] [--plot PICTURE]
 
-LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes them, beside a
-scripted model that takes 0.2 s a call. Each asker puts one question at the same moment as the others. Printed
-are, of a question, the milliseconds of the processor, and the seconds until the last asker has an answer. A
-first round warms up.
+The program runs LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes
+them, with a scripted model that takes 0.2 s a call. Each asker sends one question at the same moment as the
+others. The figures are the CPU milliseconds of a question, and the seconds until the last asker has an answer.
+A first round warms up.
 """
 
 from __future__ import annotations
@@ -49,8 +49,12 @@ async def measure(count: int, askers: list[int]) -> dict[str, Any]:
     scale["write_files"](files, count, gold, pool)
     await index([files])
     asked = [question for question, _ in scale["questions"](data, gold, pool)]
-    model = ScriptedChat(react=lambda messages: scripted("\n\n".join(str(m.text) for m in messages)))
     context = Context(mode="llm")
+
+    def react(messages: Any) -> Any:
+        return scripted("\n\n".join([str(message.text) for message in messages]))
+
+    model = ScriptedChat(react=react)
 
     async def ask(question: str) -> None:
         await graph.ainvoke({"messages": [("human", question)]}, context=context)

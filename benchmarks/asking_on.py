@@ -1,19 +1,19 @@
-"""Asking on without a model: `python benchmarks/asking_on.py [--limit N] [--work FOLDER] [-v]`.
+"""Measure further search rounds without a model: `python benchmarks/asking_on.py [--limit N] [-v]`.
 
-75 questions of three and four hops over the passages of HotpotQA (`multihop_own`). Each is asked once with one
-round of search and once as shipped, where further rounds search what the best passages leave open. Printed is
-the share of the passages that answer among the first five, and how often all of them are there.
+The questions are 75 of three and four hops over the passages of HotpotQA (`multihop_own`). Each runs once with
+one round of search and once as shipped, with further rounds for what the best passages leave open. The program
+prints the share of the answering passages among the first five, and how often all of them are there.
 """
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import run
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -28,10 +28,11 @@ async def first(question: str, library: str, knobs: dict[str, Any], corpus: Any)
 
     state: Any = await astate(question, context=Context(library=library, mode="extractive", **knobs))
     rows = sorted(state["evidence"], key=lambda e: -e.get("global_score", e["score"]))
-    return list(dict.fromkeys(corpus.id_of(row["locator"]["file"]) for row in rows))[:FIRST]
+    ids = [corpus.id_of(row["locator"]["file"]) for row in rows]
+    return list(dict.fromkeys(ids))[:FIRST]
 
 
-async def measured(work: Path, limit: int, verbose: bool) -> dict[str, Any]:
+async def measure(work: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Ask all questions in both arms."""
     from ragweave.evals.corpus import prepare
     from ragweave.evals.data import read_jsonl
@@ -39,7 +40,8 @@ async def measured(work: Path, limit: int, verbose: bool) -> dict[str, Any]:
     passages = [{**p, "id": str(p["id"])} for p in read_jsonl(DATA / "multihop_hotpotqa/corpus.jsonl")]
     corpus = await prepare(passages, "asking-on", work)
     asked = list(read_jsonl(DATA / "multihop_own/queries.jsonl"))
-    asked = asked[:limit] if limit else asked
+    if given.limit:
+        asked = asked[: given.limit]
     figures: dict[str, Any] = {}
     for arm, knobs in ARMS.items():
         recall, whole, began = 0.0, 0, time.process_time()
@@ -49,7 +51,7 @@ async def measured(work: Path, limit: int, verbose: bool) -> dict[str, Any]:
             held = len(gold & set(found))
             recall += held / len(gold)
             whole += held == len(gold)
-            if verbose and held < len(gold):
+            if given.verbose and held < len(gold):
                 print(f"{arm}: {q['question']}\n   without {sorted(gold - set(found))}")
         figures[f"{arm}: R@{FIRST}"] = f"{recall / len(asked):.3f} of {len(asked)} questions"
         figures[f"{arm}: all of them"] = f"{whole / len(asked):.3f}"
@@ -57,16 +59,10 @@ async def measured(work: Path, limit: int, verbose: bool) -> dict[str, Any]:
     return figures
 
 
-def main() -> None:
-    """Index, ask, print."""
-    parser = options(__doc__)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", type=int, default=0, help="only the first so many questions")
-    parser.add_argument("--work", type=Path, help="folder of the library, reused")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was not found")
-    given = parser.parse_args()
-    with own_home(given.work) as work:
-        tell(asyncio.run(measured(work, given.limit, given.verbose)), given.json)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, _options)

@@ -1,10 +1,10 @@
-"""A router and an evaluator trained from all-MiniLM-L6-v2, measured as the settings load them, with what ships.
+"""Compare a router and an evaluator trained from all-MiniLM-L6-v2 with the shipped heads.
 
-    python benchmarks/checkpoints.py measure --router FOLDER --evaluator FOLDER     measure and keep the
-    record python benchmarks/checkpoints.py report                                         print the record
+    python benchmarks/checkpoints.py measure --router FOLDER --evaluator FOLDER    measure and keep the record
+    python benchmarks/checkpoints.py report                                        print the record
 
 RAGWEAVE_DATA names the folder of the public sets, RAGWEAVE_RERANK the cross-encoder to compare with, if any.
-What is measured comes from other data sets than the checkpoints learn from
+The settings load the checkpoints. They learn from other data than is measured here
 (`benchmarks/checkpoints_data.py`): XQuAD for the evaluator, `router_dev.jsonl` and the templates for the
 router.
 """
@@ -45,11 +45,13 @@ Figures = dict[str, Any]
 
 
 def sets(data: Path, every: int) -> dict[str, tuple[list[LabelledQuestion], list[Passage]]]:
-    """Return the questions to judge, one of `every`, with their candidates, and the passages of their library."""
+    """Return one of `every` questions to judge, with their candidates, and the passages of their library."""
     hotpot = evaluator_data.hotpot(data)
     far, corpus = evaluator_data.ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl", CANDIDATES)
     far = [q for q in far if q.labels.any() and not q.labels.all()]
-    of_hotpot = [p for q in hotpot for p in q.passages]
+    of_hotpot: list[Passage] = []
+    for question in hotpot:
+        of_hotpot += question.passages
     return {"HotpotQA": (hotpot[::every], of_hotpot), "three and four hops": (far[::every], corpus)}
 
 
@@ -72,7 +74,7 @@ def by_checkpoint() -> Score:
 
 
 def by_cross_encoder() -> Score | None:
-    """Return the cross-encoder that RAGWEAVE_RERANK names as a scorer; its log-odds are brought to [-1, 1]."""
+    """Return the cross-encoder that RAGWEAVE_RERANK names as a scorer; its log-odds are scaled to [-1, 1]."""
     made = rerank.reranker()
     if made is None:
         return None
@@ -90,12 +92,15 @@ def judged(
     started = time.perf_counter()
     found = [score(q) for q in questions]
     spent = time.perf_counter() - started
-    if alone:
-        bare = [s[q.labels == 0] for q, s in zip(questions, found, strict=True)]
-    else:
-        bare = [score(q.take(np.flatnonzero(q.labels == 0).tolist())) for q in questions]
+    bare: list[Floats] = []
+    """The scores of the passages without gold."""
+    first: list[int] = []
+    """Whether the best passage is relevant."""
+    for question, scores in zip(questions, found, strict=True):
+        first.append(question.labels[int(np.argmax(scores))])
+        without = np.flatnonzero(question.labels == 0)
+        bare.append(scores[without] if alone else score(question.take(without.tolist())))
     labels = np.concatenate([q.labels for q in questions])
-    first = [q.labels[int(np.argmax(s))] for q, s in zip(questions, found, strict=True)]
     return {
         "questions": len(questions),
         "pairs": len(labels),
@@ -147,10 +152,8 @@ def sheet(folder: Path) -> Figures:
 def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
     """Measure both checkpoints, the shipped heads and the cross-encoder."""
     data = Path(os.environ["RAGWEAVE_DATA"])
-    os.environ["RAGWEAVE_ROUTER"], os.environ["RAGWEAVE_EVALUATOR"] = (
-        str(router_folder),
-        str(evaluator_folder),
-    )
+    os.environ["RAGWEAVE_ROUTER"] = str(router_folder)
+    os.environ["RAGWEAVE_EVALUATOR"] = str(evaluator_folder)
     model_settings.cache_clear()
     trained, cross = by_checkpoint(), by_cross_encoder()
     evaluators: Figures = {}
@@ -163,10 +166,9 @@ def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
             evaluators[name]["cross-encoder"] = judged(questions, cross, BY_T5, alone=True)
     learnt = checkpoint.router(model_settings().router, LABELS)
     files = {"probe": PROBE, "own questions": data / "router_own" / "own_dev.jsonl"}
-    routers = {
-        name: {"shipped head": routed(path, router.predict), "trained": routed(path, learnt)}
-        for name, path in files.items()
-    }
+    routers: Figures = {}
+    for name, path in files.items():
+        routers[name] = {"shipped head": routed(path, router.predict), "trained": routed(path, learnt)}
     cards = {"router": sheet(router_folder), "evaluator": sheet(evaluator_folder)}
     return {
         "trained": cards,
@@ -176,21 +178,24 @@ def measure(router_folder: Path, evaluator_folder: Path, every: int) -> Figures:
     }
 
 
+def _shares(verdicts: dict[str, float]) -> str:
+    return "/".join([f"{share:.2f}" for share in verdicts.values()])
+
+
 def report(record: Figures) -> str:
     """Return the record as lines."""
     lines = []
     for task, card in record["trained"].items():
-        told = ", ".join(f"{k} {v}" for k, v in (card["recipe"] | card["figures of training"]).items())
-        lines.append(f"trained {task}: {card['base']}, {told}")
+        facts = card["recipe"] | card["figures of training"]
+        listed = ", ".join([f"{name} {value}" for name, value in facts.items()])
+        lines.append(f"trained {task}: {card['base']}, {listed}")
     lines += ["", f"{'evaluator':36} {'AUC':>6} {'first':>6} {'with gold':>15} {'without':>15} {'ms':>7}"]
     for name, found in record["evaluators"].items():
         for who, f in found.items():
-            shares = [
-                "/".join(f"{v:.2f}" for v in f[f"verdicts {k} gold"].values()) for k in ("with", "without")
-            ]
+            with_gold, without = _shares(f["verdicts with gold"]), _shares(f["verdicts without gold"])
             lines.append(
                 f"{name + ', ' + who:36} {f['auc']:6.3f} {f['first is relevant']:6.3f} "
-                f"{shares[0]:>15} {shares[1]:>15} {f['ms a pair']:7.1f}"
+                f"{with_gold:>15} {without:>15} {f['ms a pair']:7.1f}"
             )
     lines += [
         "Verdicts are the shares correct/ambiguous/incorrect of the questions; ms are for one pair.",

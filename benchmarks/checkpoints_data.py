@@ -1,12 +1,11 @@
-"""What the checkpoints of `benchmarks/checkpoints.py` learn from; RAGWEAVE_DATA names the folder of the public sets.
+"""Write the training data of the checkpoints of `benchmarks/checkpoints.py`.
 
-    python benchmarks/checkpoints_data.py evaluator FILE      sentences of XQuAD
-    python benchmarks/checkpoints_data.py router FILE         four fifths of the public questions, and the
-    templates
+    python benchmarks/checkpoints_data.py evaluator FILE    sentences of XQuAD
+    python benchmarks/checkpoints_data.py router FILE       four fifths of the public questions, and templates
 
-Rows of the evaluator are short, so that processors can train on them: sentences, alone and with the next one.
-For each question the best two by BM25 that hold the answer are relevant. Irrelevant are the best that does
-not, and one drawn from all.
+RAGWEAVE_DATA names the folder of the public sets. Rows of the evaluator are short, so that a CPU can train on
+them: sentences, alone and with the next one. For each question the best two by BM25 with the answer are
+relevant. The best without the answer and a random one without it are irrelevant.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from ragweave.models.relevance import Passage
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9\"'(])")
 PARTS = 5
-"""One of so many groups of near-duplicates among the public questions is left out of what a router learns from."""
+"""The router does not learn from one of so many groups of near-duplicates among the public questions."""
 LOOKED_AT = 60
 """So many sentences, the best by BM25, are searched for right and wrong ones."""
 SEED = 7
@@ -38,10 +37,12 @@ SEED = 7
 
 def sentences(passages: list[dict[str, Any]]) -> list[Passage]:
     """Return every sentence of every passage, alone and with the next one."""
-    made = []
-    for p in passages:
-        cut = SENTENCE_END.split(p["text"])
-        made += [Passage(p["title"], s) for s in [*cut, *(f"{a} {b}" for a, b in pairwise(cut))]]
+    made: list[Passage] = []
+    for passage in passages:
+        cut = SENTENCE_END.split(passage["text"])
+        pairs = [f"{first} {second}" for first, second in pairwise(cut)]
+        for text in (*cut, *pairs):
+            made.append(Passage(passage["title"], text))
     return made
 
 
@@ -53,22 +54,19 @@ def rows(data: Path) -> Iterator[dict[str, Any]]:
     for n, q in enumerate(asked):
         question, answers = q["question"], q["answers"]
         best = [made[i] for i in np.argsort(-search(question), kind="stable")[:LOOKED_AT]]
-        right = [p for p in best if any(a in p.text for a in answers)][:2]
         drawn = [made[i] for i in draw.integers(len(made), size=LOOKED_AT)]
-        wrong = [
-            p
-            for found in (best, drawn)
-            for p in [p for p in found if not any(a in p.text for a in answers)][:1]
-        ]
+        right = [passage for passage in best if _answers(passage, answers)][:2]
+        wrong: list[Passage] = []
+        for found in (best, drawn):
+            wrong += [passage for passage in found if not _answers(passage, answers)][:1]
         for label, chosen in ((1, right), (0, wrong[: len(right)])):
-            for p in chosen:
-                yield {
-                    "qid": str(n),
-                    "question": question,
-                    "title": p.title,
-                    "passage": p.text,
-                    "label": label,
-                }
+            for passage in chosen:
+                row = {"qid": str(n), "question": question, "title": passage.title}
+                yield {**row, "passage": passage.text, "label": label}
+
+
+def _answers(passage: Passage, answers: Sequence[str]) -> bool:
+    return any(answer in passage.text for answer in answers)
 
 
 def routed(data: Path) -> Iterator[dict[str, Any]]:

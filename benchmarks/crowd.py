@@ -1,12 +1,12 @@
-"""A crowd that asks one server at the same moment.
+"""Measure one server when many clients send a question at the same moment.
 
     python benchmarks/crowd.py [--askers 64 200] [--latency 0.3] [--repeat 3] [--workers 1]
 
-Starts `ragweave serve` over 200 notes beside a scripted model of fixed latency. So many askers put one
+Starts `ragweave serve` over 200 notes with a scripted model of fixed latency. So many clients send one
 question each at the same moment, through the API of the page; `first_p95` are the seconds until the first
-sentence. Meanwhile `/healthz` and `/search` are asked by turns. `places` counts those who heard of their
-place in the queue. A first round warms up. Askers, model and server share this machine; `cpu_ms` is the
-processor of the server for a question, where /proc tells.
+sentence. Meanwhile requests go to `/healthz` and `/search` by turns. `places` counts the clients that got
+their place in the queue. A first round warms up. Clients, model and server share this machine; `cpu_ms` is the
+CPU time of the server for a question, if /proc has it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ import httpx
 from processor import spent
 
 _SERVE = runpy.run_path(str(Path(__file__).with_name("serve.py")))
-asking, build, check, react = (_SERVE[name] for name in ("asking", "build", "check", "react"))
-client_of, percentile, question, served = (
-    _SERVE[name] for name in ("client_of", "percentile", "question", "served")
-)
+asking, build, check, react = _SERVE["asking"], _SERVE["build"], _SERVE["check"], _SERVE["react"]
+client_of, percentile = _SERVE["client_of"], _SERVE["percentile"]
+question, served = _SERVE["question"], _SERVE["served"]
 
 
 async def ask(client: httpx.AsyncClient, n: int) -> dict[str, float]:
-    """Ask, and return the seconds to the first sentence and to the answer, and how often a place was told."""
+    """Ask; return the seconds to the first sentence and to the answer, and the events with a place."""
     began, found = time.perf_counter(), {"first": 0.0, "answer": 0.0, "places": 0.0}
     sent = client.stream(
         "POST", "/api/ask", json={"question": question(n)}, headers={"accept": "text/event-stream"}
@@ -73,15 +72,21 @@ async def crowd(client: httpx.AsyncClient, pid: int, askers: int, repeat: int) -
     before = spent(pid)
     probing = asyncio.create_task(probe(client, took))
     for turn in range(repeat):
-        rows += await asyncio.gather(*(ask(client, turn * askers + n) for n in range(askers)))
+        first = turn * askers
+        rows += await asyncio.gather(*[ask(client, n) for n in range(first, first + askers)])
     probing.cancel()
     with suppress(asyncio.CancelledError):
         await probing
     figures: dict[str, Any] = {"askers": askers, "cpu_ms": round((spent(pid) - before) / len(rows))}
     for what in ("first", "answer"):
-        figures |= {f"{what}_p{p}": round(percentile([row[what] for row in rows], p), 2) for p in (50, 95)}
-    figures |= {f"{path}_p95": round(percentile(times, 95), 2) for path, times in took.items()}
-    return figures | {"places": sum(row["places"] > 0 for row in rows), "load": round(os.getloadavg()[0], 1)}
+        seconds = [row[what] for row in rows]
+        figures[f"{what}_p50"] = round(percentile(seconds, 50), 2)
+        figures[f"{what}_p95"] = round(percentile(seconds, 95), 2)
+    for path, times in took.items():
+        figures[f"{path}_p95"] = round(percentile(times, 95), 2)
+    figures["places"] = len([row for row in rows if row["places"]])
+    figures["load"] = round(os.getloadavg()[0], 1)
+    return figures
 
 
 async def measure(given: argparse.Namespace, home: Path) -> None:

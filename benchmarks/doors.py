@@ -1,11 +1,11 @@
-"""What the doors of a server add to a question, and how long a server takes to begin, in time of the processor.
+"""Measure the CPU time that the endpoints of a server add to a question, and the start of a server.
 
     python benchmarks/doors.py [--rounds 4] [--json OUT]
 
-Over the notes of `serve.py`, in extractive mode and beside a scripted model that answers at once. The graph
-is asked in a process of its own; then by the stream that the page reads, by LangServe, whole and as a stream,
-and by the OpenAI-compatible door. They take turns, a block of questions each, so that a busy minute meets all
-of them.
+Uses the notes of `serve.py`, in extractive mode and with a scripted model that answers at once. The questions
+go to the graph in a process of its own, to the stream that the page reads, to LangServe, whole and as a
+stream, and to the OpenAI-compatible endpoint. These take turns, a block of questions each, so that a busy
+minute affects all of them.
 """
 
 from __future__ import annotations
@@ -37,26 +37,37 @@ from ragweave.benchmarks.serve import (
 )
 
 BLOCK = 40
-"""Questions that one door is asked before the next one."""
+"""Questions to one endpoint before the next one has its turn."""
 
 
 async def page_route(client: httpx.AsyncClient, n: int) -> None:
-    """Ask as the page does: one request, which tells the run to its end."""
+    """Ask as the page does: one request, whose response has all events of the run."""
     body = {"question": question(n), "library": "default", "graph": "agent", "context": {}}
-    async with client.stream(
-        "POST", "/api/ask", json=body, headers={"accept": "text/event-stream"}
-    ) as stream:
-        told = [json.loads(line[6:]) async for line in stream.aiter_lines() if line.startswith("data: ")]
-    check(next(event for event in told if event["type"] == "answer")["answer"]["text"], n)
+    headers = {"accept": "text/event-stream"}
+    async with client.stream("POST", "/api/ask", json=body, headers=headers) as stream:
+        answer = await answer_of(stream)
+    check(answer["answer"]["text"], n)
+
+
+async def answer_of(stream: httpx.Response) -> dict[str, Any]:
+    """Read a stream of events to its end, and return the answer."""
+    found: dict[str, Any] = {}
+    async for line in stream.aiter_lines():
+        if line.startswith("data: {"):
+            event = json.loads(line[6:])
+            if event.get("type") == "answer":
+                found = event
+    if not found:
+        raise ValueError("the stream has no answer")
+    return found
 
 
 async def langserve_stream(client: httpx.AsyncClient, n: int) -> None:
     """Ask through the stream of LangServe, as `RemoteRunnable` does."""
-    async with client.stream(
-        "POST", "/langserve/agent/stream", json={"input": {"question": question(n)}}
-    ) as stream:
-        told = [json.loads(line[6:]) async for line in stream.aiter_lines() if line.startswith("data: {")]
-    check(next(event for event in told if event.get("type") == "answer")["content"], n)
+    body = {"input": {"question": question(n)}}
+    async with client.stream("POST", "/langserve/agent/stream", json=body) as stream:
+        answer = await answer_of(stream)
+    check(answer["content"], n)
 
 
 async def graph_alone() -> None:
@@ -65,22 +76,27 @@ async def graph_alone() -> None:
     from ragweave.serve.process import settle
 
     settle()
-    while line := await asyncio.to_thread(sys.stdin.readline):
+    line = await asyncio.to_thread(sys.stdin.readline)
+    while line:
         for n in map(int, line.split()):
             check((await api.aask(question(n))).text, n)
         print("done", flush=True)
+        line = await asyncio.to_thread(sys.stdin.readline)
 
 
 async def by_door(
     server: int, client: httpx.AsyncClient, rounds: int, **environment: str
 ) -> dict[str, float]:
-    """Return the milliseconds of a processor that a question takes: of the graph in its own process, by each door."""
+    """Return the CPU milliseconds of a question: of the graph in a process of its own, and by endpoint."""
     doors = {"page": page_route, "langserve": langserve_route, "langserve stream": langserve_stream}
     doors |= {"openai": openai_route}
     command = [sys.executable, __file__, "--graph"]
     piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    took: dict[str, list[float]] = {name: [] for name in ("graph", *doors)}
-    with subprocess.Popen(command, env={**os.environ, **environment}, **piped) as graph:  # noqa: ASYNC220 - once
+    took: dict[str, list[float]] = {"graph": []}
+    for name in doors:
+        took[name] = []
+    environment = {**os.environ, **environment}
+    with subprocess.Popen(command, env=environment, **piped) as graph:  # noqa: ASYNC220 - once
         assert graph.stdin is not None
         assert graph.stdout is not None
         for of_round in range(rounds + 1):
@@ -119,10 +135,12 @@ async def from_start(home: Path, times: int = 3) -> dict[str, list[float]]:
 
 
 async def measure_doors(home: Path, rounds: int) -> dict[str, Any]:
-    """Return what the doors add to the graph, and how long a server takes to begin."""
+    """Return what the endpoints add to the graph, and how long a server takes to start."""
     from ragweave.tests.support import ScriptedServer
 
-    figures: dict[str, Any] = {f"{name} (s)": of_each for name, of_each in (await from_start(home)).items()}
+    figures: dict[str, Any] = {}
+    for name, of_each in (await from_start(home)).items():
+        figures[f"{name} (s)"] = of_each
     with ScriptedServer(react=react) as model:
         for mode, chat in {"extractive": {}, "llm": asking(model.base_url)}.items():
             with served(home, **chat) as (url, pid):

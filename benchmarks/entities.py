@@ -1,10 +1,10 @@
-"""The entity graph, what it costs and how it ranks: `python benchmarks/entities.py DATA [--work FOLDER]`.
+"""Measure the entity graph, its cost and its ranking: `python benchmarks/entities.py DATA [--work FOLDER]`.
 
-Costs are milliseconds of processor for a graph of 300 and of 10,000 entities, each named in five chunks on
-average: reading it once a generation, then the neighbours of one entity beside the same asked of the catalog
-in SQL. For the ranking twelve episodes of a podcast from DATA, the folder of the public data sets, are
-indexed with an extractor that takes capitalised names and joins those that follow each other. Told is the
-share of questions whose clip is among one, ten and fifty.
+Costs are CPU milliseconds for a graph of 300 and of 10,000 entities, each named in five chunks on average:
+reading it once a generation, then the neighbours of one entity from the graph and from the catalog in SQL. For
+the ranking, the program indexes twelve episodes of a podcast from DATA, the folder of the public data sets,
+with an extractor that takes capitalised names and joins those that follow each other. It prints the share of
+questions whose clip is among one, ten and fifty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,15 @@ def by_sql(connection: Any, key: str) -> list[tuple[str, float, str, str]]:
             joined[other] += weight
     out = []
     for other, weight in joined.most_common(10):
-        rows = connection.execute(
-            select(mentions.c.name, mentions.c.kind).where(mentions.c.entity == other)
-        ).all()
-        name, kind = (Counter(column).most_common(1)[0][0] for column in zip(*rows, strict=True))
-        out.append((other, weight, name, kind))
+        named = select(mentions.c.name, mentions.c.kind).where(mentions.c.entity == other)
+        names, kinds = zip(*connection.execute(named).all(), strict=True)
+        out.append((other, weight, most_common(names), most_common(kinds)))
     return out
+
+
+def most_common(values: Sequence[str]) -> str:
+    """Return the most common of some texts."""
+    return Counter(values).most_common(1)[0][0]
 
 
 async def cost(folder: Path, many: int) -> dict[str, float]:
@@ -74,8 +77,10 @@ async def cost(folder: Path, many: int) -> dict[str, float]:
     size = 50
     for n in range(5 * many // size):
         names = [f"Entity {chance.randrange(many)}" for _ in range(size)]
-        entities = [Entity(name, "thing", f"It was said in chunk {n}.", ((f"i{n}", 1),)) for name in names]
-        facts = facts_of(entities, [Relation(a, b, "They met.", 2.0) for a, b in pairwise(names)])
+        text, places = f"It occurs in chunk {n}.", ((f"i{n}", 1),)
+        entities = [Entity(name, "thing", text, places) for name in names]
+        relations = [Relation(a, b, "They met.", 2.0) for a, b in pairwise(names)]
+        facts = facts_of(entities, relations)
         put(catalog, row.id, source.id, f"c{n}", facts, "")
     read = []
     for _ in range(3):
@@ -85,20 +90,22 @@ async def cost(folder: Path, many: int) -> dict[str, float]:
     keys = chance.sample([*graph], 20)
     with catalog.reading(row.id) as connection:
         sql = milliseconds(lambda: [by_sql(connection, key) for key in keys]) / len(keys)
+    neighbours = milliseconds(lambda: [module.around(graph, key) for key in keys]) / len(keys)
     return {
         f"{many} read": sorted(read)[1],
-        f"{many} neighbours": milliseconds(lambda: [module.around(graph, key) for key in keys]) / len(keys),
+        f"{many} neighbours": neighbours,
         f"{many} neighbours by SQL": sql,
         f"{many} communities": milliseconds(lambda: module.overview(graph), 3),
     }
 
 
 async def by_names(text: str) -> Any:
-    """Stand in for a language model: capitalised names, each joined with the one before."""
+    """Extract capitalised names without a language model, each joined with the one before."""
     from ragweave.corpora.knowledge.facts import Entity, Relation
 
-    said = list(dict.fromkeys(_NAME.findall(text)))
-    return [Entity(name) for name in said], [Relation(a, b) for a, b in pairwise(said)]
+    names = list(dict.fromkeys(_NAME.findall(text)))
+    relations = [Relation(a, b) for a, b in pairwise(names)]
+    return list(map(Entity, names)), relations
 
 
 async def ranks(data: Path, folder: Path) -> dict[str, float]:
@@ -118,9 +125,14 @@ async def ranks(data: Path, folder: Path) -> dict[str, float]:
     for q in questions:
         found = await ask_graph(library, q.text, q.text)
         items = await library.items([id for id, _ in found])
-        right = [items[id].title in q.videos and distance(items[id].locator, q.at) <= NEAR for id, _ in found]
-        hits.update({k: any(right[:k]) for k in (1, 10, 50)})
-    out |= {f"clip R@{k}": hits[k] / len(questions) for k in (1, 10, 50)}
+        right: list[bool] = []
+        for id, _ in found:
+            is_video = items[id].title in q.videos
+            right.append(is_video and distance(items[id].locator, q.at) <= NEAR)
+        for k in (1, 10, 50):
+            hits[k] += any(right[:k])
+    for k in (1, 10, 50):
+        out[f"clip R@{k}"] = hits[k] / len(questions)
     out["ms a question"] = (time.process_time() - begin) * 1000 / len(questions)
     return out
 
@@ -135,4 +147,4 @@ async def measure(folder: Path, given: argparse.Namespace) -> Mapping[str, Any]:
 
 
 if __name__ == "__main__":
-    run(__doc__, measure, "data")
+    run(__doc__, measure, lambda parser: parser.add_argument("data", type=Path))

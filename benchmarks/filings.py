@@ -1,9 +1,11 @@
-"""Figures in quarterly reports that look alike: `python benchmarks/filings.py [--half first|held] [-v]`.
+"""Measure questions for figures in quarterly reports that look alike.
 
-Each half is eight reports of four companies (`filing_reports.py`), indexed as a library of its own, and 64 or 80
-questions whose answer is a figure of one table. Nothing is tuned on the second half. Printed are how often
-the figure is shown, how often on the page that is cited, how many citations lie in the file that is asked
-for and how many in another company's, and the same of the first three passages of `search`.
+    python benchmarks/filings.py [--half first|held] [-v]
+
+Each half is eight reports of four companies (`filing_reports.py`), a library of its own, and 64 or 80
+questions whose answer is a figure of one table. Nothing is tuned on the second half. The program prints how
+often the figure is shown, how often on the cited page, how many citations are in the right file and how many
+in another company's, and the same for the first three passages of `search`.
 """
 
 from __future__ import annotations
@@ -43,29 +45,30 @@ async def searched(question: str, library: str) -> list[Place]:
     from ragweave.app.api import asearch
 
     rows = await asearch(question, context=Context(library=library, mode="extractive"))
-    return [
-        (PurePath(e["locator"]["file"]).name, e["locator"].get("page", 0), e["text"]) for e in rows[:FIRST]
-    ]
+    places: list[Place] = []
+    for row in rows[:FIRST]:
+        locator = row["locator"]
+        places.append((PurePath(locator["file"]).name, locator.get("page", 0), row["text"]))
+    return places
 
 
 def holds(text: str, figure: str) -> bool:
-    """Tell whether a text holds a figure as a number of its own."""
+    """Return whether a text has a figure as a number of its own."""
     return re.search(rf"(?<![\d,]){re.escape(figure)}(?![\d,])", text) is not None
 
 
 def counted(places: list[Place], q: Question, own: set[str]) -> Counter[str]:
-    """Return what the passages shown for one question hold; `own` are the files of its company."""
-    with_figure = [p for p in places if holds(p[2], q.figure)]
-    return Counter(
-        {
-            "shown": bool(with_figure),
-            "on its page": any(p[:2] == (q.file, q.page) for p in with_figure),
-            "first": bool(places) and places[0][0] == q.file,
-            "in the file": sum(p[0] == q.file for p in places),
-            "of another company": sum(p[0] not in own for p in places),
-            "passages": len(places),
-        }
-    )
+    """Count what the passages shown for one question have; `own` are the files of its company."""
+    count: Counter[str] = Counter()
+    pages = [(file, page) for file, page, text in places if holds(text, q.figure)]
+    count["shown"] = bool(pages)
+    count["on its page"] = (q.file, q.page) in pages
+    count["first"] = bool(places) and places[0][0] == q.file
+    for file, _, _ in places:
+        count["in the file"] += file == q.file
+        count["of another company"] += file not in own
+        count["passages"] += 1
+    return count
 
 
 async def measured(half: Half, asked: list[Question], verbose: bool) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""What two parts written here bring over a plain one: the router's head, and the table of encodings.
+"""Compare two of our own parts with plain ones: the router's head, and the table of encodings.
 
     python benchmarks/kept.py [--data DATA]
 
-DATA/router holds the public questions that the head is trained on. A linear head (logistic regression) is
-trained on the same public and template questions, once over the embedding alone and once over all that the
-head reads. The encodings are those of the samples in tests/corpora/golden/encodings.txt.
+DATA/router has the public questions that the head is trained on. A linear head (logistic regression) is
+trained on the same public and template questions, once over the embedding alone and once over all features of
+the head. The encodings are those of the samples in tests/corpora/golden/encodings.txt.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", ROOT.parent / "shared" / "data"))
 SAMPLES = ROOT / "tests" / "corpora" / "golden" / "encodings.txt"
 SCALE = 4.0
-"""What features are multiplied with: the penalty of the regression is that of features of length 1."""
+"""Factor of the features: the penalty of the regression expects features of length 1."""
 FRESH = (
     ("cp1252", "Die Straßenbahn fährt heute später, weil die Brücke überprüft wird."),
     ("cp1252", "El año pasado la cosecha de algodón llegó más tarde que nunca."),
@@ -48,9 +48,9 @@ FRESH = (
     ("cp932", "会議は来週の水曜日に変わりました。先月の報告書を持って来てください。"),
     ("cp949", "회의가 다음 주 수요일로 바뀌었습니다. 지난달 보고서를 가져오세요."),
 )
-"""Texts that the table was not made with: an encoding, a text."""
+"""Texts that the table was not made from: an encoding, a text."""
 COPIES = (1, 12)
-"""How often a sample stands in its file."""
+"""How often a file repeats its sample."""
 
 
 def features(questions: Sequence[str], whole: bool) -> Any:
@@ -58,8 +58,9 @@ def features(questions: Sequence[str], whole: bool) -> Any:
     found = read(questions)
     parts = [sparse.csr_matrix(found.vectors)]
     for name, bags in found.bags.items() if whole else ():
-        starts = np.cumsum([0, *map(len, bags)])
-        values = np.repeat([1 / max(1, len(bag)) ** 0.5 for bag in bags], [len(bag) for bag in bags])
+        lengths = np.array(list(map(len, bags)))
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        values = np.repeat(1 / np.maximum(1, lengths) ** 0.5, lengths)
         values = values * router.SHARES[name] ** 0.5
         parts.append(sparse.csr_matrix((values, np.concatenate(bags), starts), (len(bags), PLACES[name])))
     return SCALE * sparse.hstack(parts).tocsr()
@@ -68,8 +69,15 @@ def features(questions: Sequence[str], whole: bool) -> Any:
 def routed(data: Path) -> None:
     """Print how often each head is right, and its calibration error."""
     labels = list(router.head().labels)
-    public = [(row["query"], row["label"]) for row in read_jsonl(data / "router" / "router_dev.jsonl")]
-    taught = public + [(t.query, t.label) for t in template_questions()]
+    taught: list[str] = []
+    numbers: list[int] = []
+    """The label of each question by its number."""
+    for row in read_jsonl(data / "router" / "router_dev.jsonl"):
+        taught.append(row["query"])
+        numbers.append(labels.index(row["label"]))
+    for made in template_questions():
+        taught.append(made.query)
+        numbers.append(labels.index(made.label))
     sets = {
         "probe": ROOT / "evals" / "router_probe.jsonl",
         "people's own": data / "router_own" / "own_dev.jsonl",
@@ -77,7 +85,7 @@ def routed(data: Path) -> None:
     heads: dict[str, Any] = {"kernel machines": lambda asked: router.head().probabilities(asked)}
     for name, whole in (("linear, embedding", False), ("linear, all features", True)):
         model = LogisticRegression(max_iter=300)
-        model.fit(features([q for q, _ in taught], whole), [labels.index(label) for _, label in taught])
+        model.fit(features(taught, whole), numbers)
         heads[name] = lambda asked, model=model, whole=whole: model.predict_proba(features(asked, whole))
     print("| questions | head | right | ECE |\n|---|---|---|---|")
     for title, path in sets.items():
@@ -98,8 +106,11 @@ def detected(data: bytes) -> str:
 
 def decoded() -> None:
     """Print what each way reads right of the samples, and of texts that the table was not made with."""
-    lines = [row.partition(" ") for row in SAMPLES.read_text(encoding="utf-8").splitlines()]
-    sets = {"samples": [(encoding, json.loads(text)) for encoding, _, text in lines], "fresh": [*FRESH]}
+    samples: list[tuple[str, str]] = []
+    for line in SAMPLES.read_text(encoding="utf-8").splitlines():
+        encoding, _, text = line.partition(" ")
+        samples.append((encoding, json.loads(text)))
+    sets = {"samples": samples, "fresh": [*FRESH]}
     print("| texts | encodings told by | copies | read right | of |\n|---|---|---|---|---|")
     for title, rows in sets.items():
         read_right(title, rows)

@@ -1,21 +1,21 @@
-"""Things asked for by their kind: `python benchmarks/kinds.py [--work FOLDER] [-v]`.
+"""Measure questions for things of a kind: `python benchmarks/kinds.py [--work FOLDER] [-v]`.
 
-The library is that of `mixed.py`: texts, pictures, clips and recordings. Pictures are asked for by what is
-written for those who do not see them (“Which picture shows ...?”, 116), and pictures, clips and recordings by
-the fresh questions of the set. Printed are how often the thing itself is among what `ask` shows without a
-model, and among the first three of `search`; how often it is first; and how often the first is of its kind.
+The library is that of `mixed.py`: texts, pictures, clips and recordings. Questions for pictures are made from
+their alternative texts (“Which picture shows ...?”, 116); the fresh questions of the set ask for pictures,
+clips and recordings. The program prints how often the thing itself is among what `ask` shows without a model,
+and among the first three of `search`; how often it is first; and how often the first is of its kind.
 """
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import os
 import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import run
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -62,7 +62,7 @@ async def searched(question: str, library: str) -> list[str]:
     return [row["id"] for row in rows[:FIRST]]
 
 
-async def measured(work: Path, verbose: bool) -> dict[str, Any]:
+async def measure(work: Path, given: argparse.Namespace) -> dict[str, Any]:
     """Ask all questions and return the figures."""
     from ragweave.evals import mixed
     from ragweave.evals.mixed_data import library_rows
@@ -80,7 +80,7 @@ async def measured(work: Path, verbose: bool) -> dict[str, Any]:
             total[f"{way}: first"] += bool(known and known[0] in gold)
             kinds = RECORDED if corpus in RECORDED else (corpus,)
             total[f"{way}: first of its kind"] += bool(ids and items[ids[0]].corpus in kinds)
-            if verbose and way == "ask" and not gold & set(known[:FIRST]):
+            if given.verbose and way == "ask" and not gold & set(known[:FIRST]):
                 print(f"{name}: {text}\n   {gold}: {known}")
     figures: dict[str, Any] = {}
     for name, total in totals.items():
@@ -98,15 +98,9 @@ def name_of(item: Any, corpus: str) -> str:
     return str(item.meta.get("key", ""))
 
 
-def main() -> None:
-    """Index, ask, print."""
-    parser = options(__doc__)
-    parser.add_argument("--work", type=Path, help="folder of the library, reused")
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was not shown")
-    given = parser.parse_args()
-    with own_home(given.work) as work:
-        tell(asyncio.run(measured(work, given.verbose)), given.json)
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, _options)

@@ -1,11 +1,12 @@
-"""A long run of mixed load: `nice python benchmarks/long.py [--minutes 120] [--askers 10] [--think 12] [--json OUT]`.
+"""Measure one server under mixed load for hours.
 
-One server over 200 notes, for as long as it is told: askers who think between their questions, a process of
-its own that edits a note and indexes the folder, and one who uploads a note, asks for it, and deletes an
-older one, so that the library keeps its size. Each answer is checked. Counted: what the server holds of
-memory, descriptors and threads ten minutes after the beginning and at the end, what is left of it at rest,
-and how long answers took in the first and the last ten minutes. Clients and server share the machine with
-whatever else runs on it.
+    nice python benchmarks/long.py [--minutes 120] [--askers 10] [--think 12] [--json OUT]
+
+The server has 200 notes. Clients pause between their questions, a process of its own edits a note and indexes
+the folder, and one client uploads a note, asks for it, and deletes an older one, so that the library keeps its
+size. Each answer is checked. The figures are the memory, descriptors and threads of the server ten minutes
+after the beginning, at the end and at rest, and the times of answers in the first and the last ten minutes.
+Clients and server share the machine with all its other programs.
 """
 
 from __future__ import annotations
@@ -123,9 +124,10 @@ class Load:
 
 def holds(pid: int) -> tuple[float, int, int]:
     """Return the resident MiB, the open descriptors, and the threads of a process."""
-    status = dict(
-        line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line
-    )
+    status: dict[str, str] = {}
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        status[name] = value
     descriptors = len(os.listdir(f"/proc/{pid}/fd"))
     return int(status["VmRSS"].split()[0]) / 1024, descriptors, int(status["Threads"])
 
@@ -152,19 +154,15 @@ def figures(load: Load, cpu: float, rest: tuple[float, int, int]) -> dict[str, A
         "first minutes compared": window / 60,
     }
     for n, what in ((1, "MiB"), (2, "descriptors"), (3, "threads")):
-        then, now = (statistics.median(row[n] for row in rows) for rows in (early, late))
-        found |= {f"{what} after the first minutes": float(then), f"{what} at the end": float(now)}
-        found |= {
-            f"{what} at most": float(max(row[n] for row in load.held)),
-            f"{what} at rest": float(rest[n - 1]),
-        }
+        found[f"{what} after the first minutes"] = float(statistics.median([row[n] for row in early]))
+        found[f"{what} at the end"] = float(statistics.median([row[n] for row in late]))
+        found[f"{what} at most"] = float(max([row[n] for row in load.held]))
+        found[f"{what} at rest"] = float(rest[n - 1])
     then, now = found["MiB after the first minutes"], found["MiB at the end"]
     found["growth of memory, %"] = 100 * (now / then - 1)
     for p in (50, 95):
-        found |= {
-            f"p{p} at the beginning, ms": percentile(first, p),
-            f"p{p} at the end, ms": percentile(last, p),
-        }
+        found[f"p{p} at the beginning, ms"] = percentile(first, p)
+        found[f"p{p} at the end, ms"] = percentile(last, p)
     found["p95, end / beginning"] = found["p95 at the end, ms"] / max(1.0, found["p95 at the beginning, ms"])
     return found | {"an error": load.errors[0] if load.errors else ""}
 
@@ -182,13 +180,13 @@ async def measure(
         await asyncio.sleep(min(20.0, minutes * 10))  # connections are closed, jobs have ended
         rest = holds(pid)
     if trace:
-        lines = "".join(json.dumps(row) + "\n" for row in load.held)
+        lines = "".join([json.dumps(row) + "\n" for row in load.held])
         await asyncio.to_thread(trace.write_text, lines, encoding="utf-8")
     return figures(load, cpu, rest)
 
 
 def main() -> None:
-    """Print the figures, and write them where `--json` names a file."""
+    """Print the figures, and write them to the file that `--json` names."""
     parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--askers", type=int, default=10)

@@ -53,7 +53,7 @@ def write(folder: Path) -> list[Row]:
 
 
 async def parts(folder: Path, rows: list[Row]) -> None:
-    """Print by kind how much of its document the first prompt of a question shows, and the prompt's length."""
+    """Print by kind how much of its document the first prompt shows, and how long that prompt is."""
     from ragweave.app.api import aindex
 
     os.environ["RAGWEAVE_HOME"] = str(folder / "home")

@@ -1,11 +1,12 @@
-"""Text that is lost from public files: `python benchmarks/lost_text.py [--each 60] [--show FORMAT] [FOLDER ...]`.
+"""Measure which text of public files is lost.
 
-Reads the documents that lie in the installed packages, in the public data (RAGWEAVE_DATA) and in folders that
-are named, at most so many of each format, and compares what becomes of each file with a plain extraction of
-its text: PDFium's of a PDF, the words between the tags of a zipped or marked-up file, the lines of any other.
-A line of that is lost where more than a fifth of its words stand nowhere in what was read. What is left out
-on purpose counts as lost as
-well: numbers of pages, navigation, front matter. `--show` prints what is lost from one format.
+    python benchmarks/lost_text.py [--each 60] [--show FORMAT] [FOLDER ...]
+
+Reads the documents in the installed packages, in the public data (RAGWEAVE_DATA) and in each FOLDER, at most so
+many of each format, and compares the result with a plain extraction of the text: PDFium's for a PDF, the words
+between the tags of a zipped or marked-up file, the lines of any other. A line of that extraction is lost if
+more than a fifth of its words are missing in the result. Text that is left out on purpose counts as lost too:
+page numbers, navigation, front matter. `--show` prints what is lost from one format.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class Row:
 
 
 def found(folders: Sequence[Path], each: int) -> dict[str, list[Path]]:
-    """Return the documents below folders by their ending, at most so many of each: the same ones every time."""
+    """Return the documents below folders by their ending, at most so many of each, the same in every run."""
     by_ending: dict[str, dict[str, Path]] = defaultdict(dict)
     for folder in folders:
         for path in sorted(folder.rglob("*")):

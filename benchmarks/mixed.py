@@ -1,17 +1,17 @@
-"""A library of every kind, asked by two sets of questions: `python benchmarks/mixed.py [--only first|fresh]`.
+"""Measure two sets of questions over a library of every kind: `python benchmarks/mixed.py [--only first|fresh]`.
 
-Routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus that holds the
-answer alone. What is chosen about routing may be chosen on the first set (379), never on the fresh one (200,
-40 a kind).
+The arms are routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus with
+the answer alone. Choices about routing may use the first set (379 questions), never the fresh one (200, 40 a
+kind).
 """
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import os
 from pathlib import Path
 
-from printed import options, own_home, tell
+from printed import run
 
 from ragweave.evals.commands.common import WORK
 
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
 
 
-async def main(only: str, work: Path, limit: int) -> dict[str, float]:
+async def measure(work: Path, given: argparse.Namespace) -> dict[str, float]:
     """Ask both sets, or one, and print a table of each."""
     from ragweave.components.context import Context
     from ragweave.corpora.types import CORPORA
@@ -32,9 +32,9 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
     library = await mixed.prepare(library_rows(DATA), work)
     figures: dict[str, float] = {}
     for name, asked in (("first", questions(DATA)), ("fresh", fresh(DATA))):
-        if only not in ("", name):
+        if given.only not in ("", name):
             continue
-        asked = sample(asked, limit)
+        asked = sample(asked, given.limit)
         bench = mixed.MixedBench(library, Context.model_validate({"mode": "extractive"}))
         found = await mixed.compare(bench, asked, Runner(work / "ledgers"))
         print(f"\n{name}, {len(asked)} questions\n{table(mixed.COLUMNS, mixed.rows_of(found))}")
@@ -42,15 +42,16 @@ async def main(only: str, work: Path, limit: int) -> dict[str, float]:
             "\nR@5 by the corpus that holds the"
             f" answer\n{table(['system', *CORPORA], mixed.by_kind(found, asked))}"
         )
-        figures |= {f"{name}, {key}": value for key, value in mixed.flat(found, len(asked)).items()}
+        for key, value in mixed.flat(found, len(asked)).items():
+            figures[f"{name}, {key}"] = value
     return figures
 
 
-if __name__ == "__main__":
-    parser = options(__doc__)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", default="", choices=("", "first", "fresh"))
     parser.add_argument("--limit", type=int, default=0, help="so many questions of a set, drawn by a seed")
-    parser.add_argument("--work", type=Path, default=WORK, help="folder of the library, reused")
-    given = parser.parse_args()
-    with own_home(given.work) as work:
-        tell(asyncio.run(main(given.only, work, given.limit)), given.json)
+    parser.set_defaults(work=WORK)
+
+
+if __name__ == "__main__":
+    run(__doc__, measure, _options)

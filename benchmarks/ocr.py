@@ -1,8 +1,8 @@
-"""What reading the words of a screenshot costs: `python benchmarks/ocr.py [--json OUT]`.
+"""Measure text recognition of screenshots: `python benchmarks/ocr.py [--json OUT]`.
 
-Screens of 1280 x 800 are drawn with known words: menus and labels, a page of text, cards; light and dark.
-Each is read as Ragweave reads it and with the recogniser's own defaults, in turns; the picture of the page in
-docs/img is read too. Words found are those of the truth, however often each stands there; of the picture, all
+The program draws screens of 1280 x 800 with known words: menus and labels, a page of text, cards; light and
+dark. It reads each with Ragweave's settings and with the recogniser's defaults, in turns; the picture of the
+page in docs/img too. Words found are those of the truth, with their repetitions; of the picture, all words
 that were read.
 """
 
@@ -67,7 +67,7 @@ def page(seed: int) -> Screen:
 
 
 def main() -> None:
-    """Read all screens and print words and seconds of the processor."""
+    """Read all screens and print words and CPU seconds."""
     from rapidocr import RapidOCR
 
     from ragweave.models.ocr import SURE, Ocr
@@ -82,16 +82,19 @@ def main() -> None:
 
     ways = {"defaults": by_defaults, "Ragweave": lambda pixels: [line.text for line in own.lines(pixels)]}
     shown = Image.open(DOCS / "img" / "page-steps.png").convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
-    screens = {f"labels {n}": labels(n) for n in range(2)} | {f"page {n}": page(n) for n in range(2)}
-    pictures = {name: (np.asarray(screen.image), screen.words) for name, screen in screens.items()}
+    screens = {"labels 0": labels(0), "labels 1": labels(1), "page 0": page(0), "page 1": page(1)}
+    pictures: dict[str, tuple[np.ndarray, list[str]]] = {}
+    for name, screen in screens.items():
+        pictures[name] = (np.asarray(screen.image), screen.words)
     figures: dict[str, float | int] = {}
     for way in ways.values():
         way(pictures["labels 0"][0][:64])
     for name, (pixels, words) in {**pictures, "docs/img/page-steps.png": (np.asarray(shown), [])}.items():
-        figures |= {f"{name}: words": len(words)} if words else {}
+        if words:
+            figures[f"{name}: words"] = len(words)
         for by, way in ways.items():
             began = sum(os.times()[:2])
-            read = Counter(word for line in way(pixels) for word in line.split())
+            read = Counter(" ".join(way(pixels)).split())
             figures[f"{name}: {by}, s"] = sum(os.times()[:2]) - began
             figures[f"{name}: {by}, words"] = (read & Counter(words) if words else read).total()
     tell(figures, given.json)

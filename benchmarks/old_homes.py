@@ -1,11 +1,11 @@
-"""Homes that earlier commits wrote, opened by the program of this checkout.
+"""Open homes that earlier commits wrote with the program of this checkout.
 
     python benchmarks/old_homes.py 30 100 300
     python benchmarks/old_homes.py --keep tests/data/homes 30 100 300
 
-For each number of commits, that program indexes two notes, makes a key and answers a question of a
-conversation in its server. Then this one lists, searches, reads the conversation with the same key, and goes
-on in it. `--keep` packs the homes as they were left, for the tests.
+For each number of commits, the program of that commit indexes two notes, makes a key and answers a question of
+a conversation in its server. Then this program lists, searches, reads the conversation with the same key, and
+continues it. `--keep` packs the homes of the earlier programs for the tests.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ class Program:
         links.mkdir()
         (links / "ragweave").symlink_to(tree)
         names = {"RAGWEAVE_HOME": str(home), "PYTHONPATH": str(links), "XDG_CONFIG_HOME": str(home.parent)}
-        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("RAGWEAVE_")} | names
+        self._environment: dict[str, str] = {}
+        for name, value in os.environ.items():
+            if not name.startswith("RAGWEAVE_"):
+                self._environment[name] = value
+        self._environment |= names
         self._folder = links
 
     def run(self, *words: str) -> str:
@@ -145,8 +149,8 @@ def main() -> None:
                 (folder / "home" / "about.json").write_text(json.dumps({"key": key, "thread": thread}))
                 shutil.make_archive(str(given.keep / commit[:8]), "zip", folder / "home")
                 (folder / "home" / "about.json").unlink()
-            told = read(Program(ROOT, folder / "new", folder / "home"), key, thread)
-            print(f"{ago} commits ago ({commit[:8]}): {told}", flush=True)
+            works = read(Program(ROOT, folder / "new", folder / "home"), key, thread)
+            print(f"{ago} commits ago ({commit[:8]}): {works}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What every benchmark does: read its options, run in a home of its own, and print or write its figures."""
+"""Shared steps of the benchmarks: read options, run in a home of their own, print and write figures."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def options(doc: str | None) -> argparse.ArgumentParser:
 
 @contextmanager
 def own_home(work: Path | None = None) -> Iterator[Path]:
-    """Give a folder whose `home` is where this process keeps its libraries: an empty one, or the one to be kept."""
+    """Yield a folder whose `home` has the libraries of this process: an empty one, or `work`, which is kept."""
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(empty) if work is None else work.resolve()
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"
@@ -33,7 +33,7 @@ def own_home(work: Path | None = None) -> Iterator[Path]:
 
 
 def tell(figures: Mapping[str, Any], to: Path | None) -> None:
-    """Print `figures`, and write them to `to` where it is given."""
+    """Print `figures`, and write them to the file `to` if it is given."""
     for name, value in figures.items():
         print(f"{name:>32}  {value:,.2f}" if isinstance(value, float) else f"{name:>32}  {value}")
     if to:
@@ -44,20 +44,23 @@ Measure = Callable[[Path, argparse.Namespace], Coroutine[Any, Any, Mapping[str, 
 """Returns the figures of a benchmark, given its folder and its options."""
 
 
-def run(doc: str | None, measure: Measure, *more: str) -> None:
-    """Run a benchmark that asks over a library of its own; `more` are folders that it is given."""
+AddOptions = Callable[[argparse.ArgumentParser], object]
+"""Adds the options of a benchmark to a parser."""
+
+
+def run(doc: str | None, measure: Measure, add: AddOptions | None = None) -> None:
+    """Read the options, measure in a home of its own, and print the figures; `add` adds more options."""
     parser = options(doc)
-    for name in more:
-        parser.add_argument(name, type=Path)
-    parser.add_argument("--work", type=Path, help="keep files and library here for the next run")
-    parser.add_argument("--show", action="store_true", help="print each question with its answer")
+    parser.add_argument("--work", type=Path, help="keep files and libraries here for the next run")
+    if add is not None:
+        add(parser)
     given = parser.parse_args()
     with own_home(given.work) as folder:
         tell(asyncio.run(measure(folder, given)), given.json)
 
 
 def a_source(id: str) -> dict[str, Any]:
-    """Return the catalog's row of a text that says nothing of itself."""
+    """Return the catalog's row of a text without metadata."""
     blank = dict.fromkeys(
         ("title", "reason", "sha256", "params_hash", "author", "language", "indexed_at", "named"), ""
     )
@@ -65,7 +68,7 @@ def a_source(id: str) -> dict[str, Any]:
 
 
 def judge_of(data: Path) -> Any:
-    """Return the judge of house_dev, a module beside its questions."""
+    """Return the judge of house_dev, a module in the folder of its questions."""
     spec = importlib.util.spec_from_file_location("judge", data / "house_dev" / "judge.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

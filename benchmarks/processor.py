@@ -1,4 +1,4 @@
-"""What programs take of a processor, as the system counts it: on a busy machine the clock says little."""
+"""CPU time of processes: on a busy machine it says more than the clock."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from pathlib import Path
 
 
 def spent(root: int) -> float:
-    """Return the milliseconds of a processor of a process and of all below it; 0 where the system does not tell."""
-    parents, ticks = {}, {}
-    for told in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended
-            pid, facts = int(told.parent.name), told.read_text().rpartition(")")[2].split()
-            # Those that it waited for count to it.
-            parents[pid], ticks[pid] = int(facts[1]), sum(map(int, facts[11:15]))
-    known: set[int] = {root} & ticks.keys()
-    while more := {pid for pid, parent in parents.items() if parent in known} - known:
-        known |= more
-    return sum(ticks[pid] for pid in known) * 1000 / os.sysconf("SC_CLK_TCK")
+    """Return the CPU milliseconds of a process and its descendants; 0 on a system without /proc."""
+    children: dict[int, list[int]] = {}
+    ticks: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # the process has ended
+            pid, facts = int(stat.parent.name), stat.read_text().rpartition(")")[2].split()
+            children.setdefault(int(facts[1]), []).append(pid)
+            # The times of children that have ended are included.
+            ticks[pid] = sum(map(int, facts[11:15]))
+    total = 0
+    open_pids = [root]
+    while open_pids:
+        pid = open_pids.pop()
+        total += ticks.get(pid, 0)
+        open_pids += children.get(pid, [])
+    return total * 1000 / os.sysconf("SC_CLK_TCK")

@@ -10,7 +10,7 @@ begin in a turn with a time, or when the slide is shown.
 
 from __future__ import annotations
 
-import asyncio
+import argparse
 import json
 import shutil
 from collections import defaultdict
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from printed import options, own_home, tell
+from printed import run
 
 SETS = ("films", "unseen", "podcast", "lecture")
 WAYS = {
@@ -150,31 +150,26 @@ async def shown(name: str, questions: Sequence[Any]) -> dict[str, float]:
     return out
 
 
-async def indexed(folder: Path, name: str) -> None:
-    """Index a folder, or what has changed in it."""
-    from ragweave.corpora.ingest.run import index
-
-    await index([folder], name)
-
-
-def main() -> None:
-    """Print the figures, and write them to the file that `--json` names."""
-    parser = options(__doc__)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path)
-    parser.add_argument("--work", type=Path, help="keep films and libraries here for the next run")
     parser.add_argument("--only", choices=SETS)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--channels", action="store_true", help="retrieval alone, by several sets of channels")
     what.add_argument("--shown", action="store_true", help="how often the writer's context has an answer")
-    given = parser.parse_args()
-    figures: dict[str, Any] = {}
-    with own_home(given.work) as folder:
-        for name in (given.only,) if given.only else SETS:
-            questions = asked(given.data, folder, name)
-            asyncio.run(indexed(folder / library_of(name), library_of(name)))
-            figures |= asyncio.run((channels if given.channels else shown)(name, questions))
-    tell(figures, given.json)
+
+
+async def measure(folder: Path, given: argparse.Namespace) -> dict[str, float]:
+    """Return the figures of all sets, or of one."""
+    from ragweave.corpora.ingest.run import index
+
+    look = channels if given.channels else shown
+    figures: dict[str, float] = {}
+    for name in (given.only,) if given.only else SETS:
+        questions = asked(given.data, folder, name)
+        await index([folder / library_of(name)], library_of(name))
+        figures |= await look(name, questions)
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, measure, _options)

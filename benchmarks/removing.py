@@ -1,12 +1,12 @@
-"""What it takes to remove one source of many, and what is left of it on the disk.
+"""Measure the removal of one source of many, and what is left of it on the disk.
 
     python benchmarks/removing.py
     python benchmarks/removing.py --sources 500 --paragraphs 60
     python benchmarks/removing.py --database postgresql+psycopg://USER@HOST/NAME
 
-Texts are made by a seeded generator. Printed are the processor's seconds of this process and of those that it
-starts, the seconds that pass, those for which an upload to the same library waits, the megabytes of text and
-of the home, and how many files still hold a word of the source that was removed, as it is or compressed.
+A seeded generator makes the texts. The program prints the CPU seconds of this process and its children, the
+wall seconds, the seconds that an upload to the same library waits, the megabytes of text and of the home, and
+how many files still have a word of the removed source, plain or compressed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import os
 import random
+import re
 import resource
 import tempfile
 import threading
@@ -31,7 +32,10 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def texts(count: int, paragraphs: int, seed: int = 7) -> dict[str, str]:
     """Return Markdown files of random words whose frequencies fall as in a language."""
     pick = random.Random(seed)
-    words = ["".join(pick.choices(_LETTERS, k=pick.randint(3, 10))) for _ in range(20_000)]
+    words: list[str] = []
+    for _ in range(20_000):
+        length = pick.randint(3, 10)
+        words.append("".join(pick.choices(_LETTERS, k=length)))
     weights = [1 / (n + 10) for n in range(len(words))]
     files = {}
     for n in range(count):
@@ -47,20 +51,26 @@ def texts(count: int, paragraphs: int, seed: int = 7) -> dict[str, str]:
 
 
 def processor() -> float:
-    """Return the processor's seconds of this process and of those it started and waited for."""
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, kinds))
+    """Return the CPU seconds of this process and of its children that have ended."""
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 def holding(home: Path, words: tuple[str, ...]) -> list[str]:
-    """Return the files below a home that hold one of some words, in any case."""
-    found = []
-    for path in sorted(p for p in home.rglob("*") if p.is_file()):
+    """Return the files below a home that have one of some words, in any case."""
+    pattern = re.compile("|".join(map(re.escape, words)).lower().encode())
+    found: list[str] = []
+    for path in files_of(home):
         data = path.read_bytes()
         texts = [data.lower(), *inflated(data)]
-        if any(word.lower().encode() in text for word in words for text in texts):
+        if any(map(pattern.search, texts)):
             found.append(str(path.relative_to(home)))
     return found
+
+
+def files_of(home: Path) -> list[Path]:
+    """Return the files below a home in their order."""
+    return [path for path in sorted(home.rglob("*")) if path.is_file()]
 
 
 def inflated(data: bytes) -> Iterator[bytes]:
@@ -73,8 +83,8 @@ def inflated(data: bytes) -> Iterator[bytes]:
 
 
 def megabytes(home: Path) -> float:
-    """Return what the files of a home take."""
-    return sum(p.stat().st_size for p in home.rglob("*") if p.is_file()) / 1e6
+    """Return the size of the files of a home."""
+    return sum([path.stat().st_size for path in files_of(home)]) / 1e6
 
 
 def main() -> None:
@@ -89,13 +99,14 @@ def main() -> None:
         files = texts(given.sources, given.paragraphs)
         folder = Path(place) / "files"
         folder.mkdir()
+        size = 0
         for name, text in files.items():
-            (folder / name).write_text(text)
-        asyncio.run(measure(folder, Path(place) / "home", sum(len(t.encode()) for t in files.values()) / 1e6))
+            size += (folder / name).write_bytes(text.encode())
+        asyncio.run(measure(folder, Path(place) / "home", size / 1e6))
 
 
 async def measure(folder: Path, home: Path, text: float) -> None:
-    """Remove one source in the middle, with somebody who waits for the library."""
+    """Remove one source in the middle while a thread waits for the library."""
     from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store import locks
     from ragweave.corpora.store.library import open_library

@@ -1,7 +1,7 @@
-"""Tokens that a question sends, for its answer and for the check: `python benchmarks/tokens.py [SET ...]`.
+"""Count the tokens that a question sends, for its answer and for the check: `python benchmarks/tokens.py [SET ...]`.
 
-A script stands in for the model: it answers each question of a set with two sentences that cite the first two
-documents. What is counted are the prompts, so that the words of the answer hardly matter.
+A script replaces the model: it answers each question of a set with two sentences that cite the first two
+documents. Only the prompts are counted, so the words of the answer hardly matter.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ def react(request: Any) -> str:
     """Answer a question, and judge what another version of the check asks for."""
     if "numbered documents" in request.prompt:
         return ANSWER
-    return json.dumps(
-        {"verdicts": [{"n": n, "passage": 0, "words": "", "verdict": "not stated"} for n in range(1, 6)]}
-    )
+    verdict = {"passage": 0, "words": "", "verdict": "not stated"}
+    return json.dumps({"verdicts": [{"n": n, **verdict} for n in range(1, 6)]})
 
 
 async def measured(name: str, server: ScriptedServer) -> tuple[float, float, float]:
-    """Return the tokens of an answer and of a call of the check, and the calls of a question but for the check."""
+    """Return the tokens of an answer and of a call of the check, and the other calls of a question."""
     import ragweave
     from ragweave.evals.sets import folder_of
 
@@ -47,10 +46,13 @@ async def measured(name: str, server: ScriptedServer) -> tuple[float, float, flo
     sent = [*server.requests[start:], *getattr(server, "checks", [])]
     if hasattr(server, "checks"):
         server.checks.clear()
-    answers = [len(r.prompt) // 4 for r in sent if "numbered documents" in r.prompt]
-    checks = [
-        len(r.prompt) // 4 for r in sent if "sentences of" in r.prompt.lower() and "You check" in r.prompt
-    ]
+    answers: list[int] = []
+    checks: list[int] = []
+    for prompt in [request.prompt for request in sent]:
+        if "numbered documents" in prompt:
+            answers.append(len(prompt) // 4)
+        if "sentences of" in prompt.lower() and "You check" in prompt:
+            checks.append(len(prompt) // 4)
     return sum(answers) / len(rows), sum(checks) / max(1, len(checks)), len(answers) / len(rows)
 
 
@@ -62,7 +64,8 @@ async def main(names: Sequence[str]) -> None:
     print("|---|---|---|---|---|")
     with ScriptedServer(react=react) as server, tempfile.TemporaryDirectory() as home:
         given = {"HOME": home, "CHAT": "openai:small", "CHAT_URL": server.base_url, "CHAT_CACHE": "false"}
-        os.environ.update({f"RAGWEAVE_{key}": value for key, value in given.items()})
+        for key, value in given.items():
+            os.environ[f"RAGWEAVE_{key}"] = value
         for name in names:
             answer, check, calls = await measured(name, server)
             print(f"| {name} | {answer:,.0f} | {check:,.0f} | {answer + check:,.0f} | {calls:.2f} |")

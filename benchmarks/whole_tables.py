@@ -1,10 +1,10 @@
-"""Questions over whole tables: `python benchmarks/whole_tables.py`.
+"""Measure answers over whole tables: `python benchmarks/whole_tables.py`.
 
-Six tables of 200 to 20,000 rows are made and indexed, and 40 questions asked about them: sums, counts,
-extremes, “all that” and none. A model is played: it reads which tables the prompt offers, sends the statement
-that was written for the question from the prompt alone (`sets/whole_tables.jsonl`), or first a query if
-the table is not shown, and then copies the result. It is compared with a model that answers from the rows
-that its prompt shows. A silent partial prompt shows rows of a table, not all of them, and does not say so.
+The program indexes six tables of 200 to 20,000 rows and asks 40 questions about them: sums, counts, extremes,
+“all that” and none. A scripted model reads which tables the prompt offers, sends the statement that its author
+wrote for the question from the prompt alone (`sets/whole_tables.jsonl`), or first a query if the prompt has
+no table, and then copies the result. The comparison is with a model that answers from the rows in its prompt.
+A silent partial prompt shows some rows of a table and does not say that others are missing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Played:
 
     def reply(self, messages: Sequence[Any]) -> str:
         """Return the next turn."""
-        prompt = "\n\n".join(str(m.text) for m in messages)
+        prompt = "\n\n".join([str(message.text) for message in messages])
         if "from numbered documents" not in prompt:
             return "{}"  # it checks nothing
         self.prompts.append(prompt)
@@ -43,11 +43,9 @@ class Played:
         results = [(n, text) for n, _, text in documents if text.startswith("Result of: ")]
         if results:
             n, text = results[-1]
-            body = text.split("\n")[
-                next(i for i, s in enumerate(text.split("\n")) if s.startswith("Counted")) + 1 :
-            ]
-            values = [s for s in body if not s.startswith(("Note: ", "No row"))][1:]
-            return "Final Answer: " + "\n".join(f"- {value} [{n}]" for value in values)
+            body = re.split(r"^Counted[^\n]*\n?", text, maxsplit=1, flags=re.M)[1].split("\n")
+            values = [line for line in body if not line.startswith(("Note: ", "No row"))][1:]
+            return "Final Answer: " + "\n".join([f"- {value} [{n}]" for value in values])
         stem = self.row["table"].split(".")[0]
         numbers = [n for n, title, _ in documents if stem in title and f"Table {n} has " in prompt]
         if numbers:
@@ -59,31 +57,32 @@ class Played:
 
     def silent(self) -> int:
         """Return how many prompts show a part of the table and do not say so."""
-        stem = self.row["table"].split(".")[0]
-        return sum(
-            any(
-                stem in title
-                and not _OF.search(title)
-                and 0 < text.count(" | ")
-                and text.count("\n") < self.total
-                for _, title, text in _DOCUMENT.findall(prompt)
-                if not text.startswith("Result of: ")
-            )
-            for prompt in self.prompts
-        )
+        count = 0
+        for prompt in self.prompts:
+            documents = _DOCUMENT.findall(prompt)
+            count += any(self._is_silent_part(title, text) for _, title, text in documents)
+        return count
+
+    def _is_silent_part(self, title: str, text: str) -> bool:
+        if self.row["table"].split(".")[0] not in title or _OF.search(title):
+            return False
+        if text.startswith("Result of: ") or " | " not in text:
+            return False
+        return text.count("\n") < self.total
 
 
 def is_right(truth: Any, answer: str) -> bool:
-    """Tell whether an answer says what a question comes to: a number to the cent, all of a list and no more."""
-    lines = [line for line in answer.split("\n") if line.strip()]
+    """Return whether an answer is right: a number to the cent, a text, or all of a set and no more."""
     if isinstance(truth, set):
-        return len(lines) == len(truth) and all(any(str(t) in line for line in lines) for t in truth)
+        lines = list(filter(str.strip, answer.split("\n")))
+        return len(lines) == len(truth) and all(str(value) in "\n".join(lines) for value in truth)
     if isinstance(truth, str):
         return truth in answer
-    said = [
-        float(n.replace(",", "")) for n in re.findall(r"-?\d[\d,]*(?:\.\d+)?", re.sub(r"\[\d+\]", "", answer))
-    ]
-    return any(abs(n - truth) < 0.006 for n in said)
+    without_marks = re.sub(r"\[\d+\]", "", answer)
+    for number in re.findall(r"-?\d[\d,]*(?:\.\d+)?", without_marks):
+        if abs(float(number.replace(",", "")) - truth) < 0.006:
+            return True
+    return False
 
 
 async def ask(row: Mapping[str, str], total: int) -> tuple[Played, Any]:
@@ -124,17 +123,24 @@ async def of_shown(row: Mapping[str, str], played: Played) -> str:
 
     stem = row["table"].split(".")[0]
     for prompt in played.prompts:
-        texts = [text for _, title, text in _DOCUMENT.findall(prompt) if stem in title and " | " in text]
-        lines = [line for text in texts for line in text.split("\n") if " | " in line]
-        heads = [] if row["table"] == "parcels.csv" else lines[:1]
-        body = [line for line in dict.fromkeys(lines) if line not in heads]
-        if texts and (found := tables_of([Block("\n".join([*heads, *body]), "table", len(heads))], [])):
+        lines: list[str] = []
+        for _, title, text in _DOCUMENT.findall(prompt):
+            if stem in title:
+                lines += [line for line in text.split("\n") if " | " in line]
+        lines = list(dict.fromkeys(lines))
+        has_heads = row["table"] != "parcels.csv"
+        found = tables_of([Block("\n".join(lines), "table", int(has_heads))], []) if lines else []
+        if found:
             try:
                 result = await query(found[0], [packed(found[0].rows)], row["statement"])
             except InputError:
                 return ""
-            return "\n".join(" | ".join(map(str, values)) for values in result.rows)
+            return "\n".join([" | ".join(map(str, values)) for values in result.rows])
     return ""
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--show", action="store_true", help="print each question with its answer")
 
 
 async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
@@ -185,4 +191,4 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    run(__doc__, measure)
+    run(__doc__, measure, _options)
