@@ -8,7 +8,8 @@ changed:
       python benchmarks/against_plain_rag.py ask ARM --out RECORD
     python benchmarks/against_plain_rag.py report --out RECORD [--base ARM]     the table again
 
-RECORD is a file of JSON Lines with a row for each question of each arm, or the name of one in benchmarks/records.
+RECORD is a file of JSON Lines with a row for each question of each arm, or the name of one in
+benchmarks/records.
 
 ARM is plain, or the name of a graph with changes: `agent-grade` leaves that node out (evals/off.py),
 `agent+grade_by=llm` sets a knob; `plain+corpora=paragraph` searches paragraphs alone.
@@ -237,8 +238,8 @@ def main() -> None:
     work = (given.work / out.stem).resolve()
     work.mkdir(parents=True, exist_ok=True)
     os.environ["RAGWEAVE_HOME"] = str(work / "home")
-    # The server caches replies; a second cache here would hide calls. A person who plays the model takes
-    # more than a minute for a reply.
+    # The server caches replies; a second cache here would hide calls. A reply may take hours if people write
+    # it by hand.
     os.environ["RAGWEAVE_CHAT_CACHE"] = "false"
     os.environ["RAGWEAVE_CHAT_WIDTH"] = "200"
     os.environ["RAGWEAVE_CHAT_TIMEOUT"] = "7200"

@@ -2,10 +2,10 @@
 
     python benchmarks/askers.py [--sizes 1000 10000 100000] [--askers 1 4 16 64] [--json OUT] [--plot PICTURE]
 
-The program runs LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py writes
-them, with a scripted model that takes 0.2 s a call. Each asker sends one question at the same moment as the
-others. The figures are the CPU milliseconds of a question, and the seconds until the last asker has an answer.
-A first round warms up.
+The program runs LLM mode over libraries of synthetic passages of about 120 words, as benchmarks/scale.py
+writes them, with a scripted model that takes 0.2 s a call. Each asker sends one question at the same moment
+as the others. The figures are the CPU milliseconds of a question, and the seconds until the last asker has
+an answer. A first round warms up.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Measure further search rounds without a model: `python benchmarks/asking_on.py [--limit N] [-v]`.
 
-The questions are 75 of three and four hops over the passages of HotpotQA (`multihop_own`). Each runs once with
-one round of search and once as shipped, with further rounds for what the best passages leave open. The program
-prints the share of the answering passages among the first five, and how often all of them are there.
+The questions are 75 of three and four hops over the passages of HotpotQA (`multihop_own`). Each runs once
+with one round of search and once as shipped, with further rounds for what the best passages leave open. The
+program prints the share of the answering passages among the first five, and how often all of them are
+there.
 """
 
 from __future__ import annotations

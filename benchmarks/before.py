@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def checked_out(commit: str, folder: Path) -> Path:
-    """Put the files of a commit into a folder, with the link that makes them a package; return where they are."""
+    """Put the files of a commit into a folder, linked as a package; return the folder of the files."""
     kept = subprocess.run(["git", "archive", commit], cwd=ROOT, check=True, capture_output=True).stdout
     subprocess.run(["tar", "-x"], cwd=folder, input=kept, check=True)
     return folder

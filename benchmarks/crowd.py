@@ -5,8 +5,8 @@
 Starts `ragweave serve` over 200 notes with a scripted model of fixed latency. So many clients send one
 question each at the same moment, through the API of the page; `first_p95` are the seconds until the first
 sentence. Meanwhile requests go to `/healthz` and `/search` by turns. `places` counts the clients that got
-their place in the queue. A first round warms up. Clients, model and server share this machine; `cpu_ms` is the
-CPU time of the server for a question, if /proc has it.
+their place in the queue. A first round warms up. Clients, model and server share this machine; `cpu_ms` is
+the CPU time of the server for a question, if /proc has it.
 """
 
 from __future__ import annotations

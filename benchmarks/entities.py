@@ -1,10 +1,10 @@
 """Measure the entity graph, its cost and its ranking: `python benchmarks/entities.py DATA [--work FOLDER]`.
 
 Costs are CPU milliseconds for a graph of 300 and of 10,000 entities, each named in five chunks on average:
-reading it once a generation, then the neighbours of one entity from the graph and from the catalog in SQL. For
-the ranking, the program indexes twelve episodes of a podcast from DATA, the folder of the public data sets,
-with an extractor that takes capitalised names and joins those that follow each other. It prints the share of
-questions whose clip is among one, ten and fifty.
+reading it once a generation, then the neighbours of one entity from the graph and from the catalog in SQL.
+For the ranking, the program indexes twelve episodes of a podcast from DATA, the folder of the public data
+sets, with an extractor that takes capitalised names and joins those that follow each other. It prints the
+share of questions whose clip is among one, ten and fifty.
 """
 
 from __future__ import annotations

@@ -113,92 +113,109 @@ def value(draw: random.Random) -> str:
     return draw.choice([amount] * 6 + [f"({amount})", "—"])
 
 
-def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> None:
-    """Set a table with two lines of heads or one, and note what is to be found."""
-    draw, size, lead = sheet.draw, float(str(style["size"])), float(str(style["lead"]))
-    font = "F3" if style["courier"] else "F1"
-    pitch = size * lead
-    label_right = LEFT + (0.62 if columns == 2 else 0.4) * (RIGHT - LEFT)
-    step = (RIGHT - label_right) / columns
-    rights = [label_right + step * (n + 1) - 6 for n in range(columns)]
-    years = [str(2023 - n) for n in range(columns)]
-    spanning = bool(style["spanning"]) and columns in (2, 4)
-    dates = (
-        [f"{('September 30,', 'October 1,')[n % 2]} {2023 - n % 2}" for n in range(columns)]
-        if spanning
-        else years
-    )
-    over = ["Three Months Ended", "Nine Months Ended"][: columns // 2] if spanning else []
-    heads = [f"{over[n // 2]} {dates[n]}" if spanning else dates[n] for n in range(columns)]
-    sheet.room(8 * pitch + 24)
-    for line in STATEMENT if rows > 10 else ():
-        sheet.put((LEFT + RIGHT - width(line, size)) / 2, line, size)
-        sheet.y -= size * 1.3
+class Table:
+    """A table that is being set: labels, and columns of amounts under one or two lines of heads."""
 
-    def head_lines() -> None:
-        for n, text in enumerate(over):
-            middle = (rights[2 * n] - step + rights[2 * n + 1]) / 2
+    def __init__(self, sheet: Sheet, columns: int, style: dict[str, object]) -> None:
+        self.sheet, self.columns, self.style = sheet, columns, style
+        self.size = float(str(style["size"]))
+        self.pitch = self.size * float(str(style["lead"]))
+        self.font = "F3" if style["courier"] else "F1"
+        self.label_right = LEFT + (0.62 if columns == 2 else 0.4) * (RIGHT - LEFT)
+        self.step = (RIGHT - self.label_right) / columns
+        self.rights = [self.label_right + self.step * (n + 1) - 6 for n in range(columns)]
+        self.indent = 10.0 if style["sections"] else 0.0
+        self.over: list[str] = []
+        """Heads that span two columns each."""
+        self.dates = [str(2023 - n) for n in range(columns)]
+        self.heads = self.dates
+        if style["spanning"] and columns in (2, 4):
+            self.over = ["Three Months Ended", "Nine Months Ended"][: columns // 2]
+            self.dates = ["September 30, 2023", "October 1, 2022"] * (columns // 2)
+            self.heads = [f"{self.over[n // 2]} {date}" for n, date in enumerate(self.dates)]
+        self.found: Expected = set()
+
+    def rule(self) -> None:
+        """Draw a line below the last row if the style has rules."""
+        if self.style["ruled"]:
+            self.sheet.rules[-1].append((LEFT, RIGHT, self.sheet.y + self.pitch - 3))
+
+    def head_lines(self) -> None:
+        """Set the heads of the columns; dates are broken into two lines if they are too wide."""
+        sheet, size = self.sheet, self.size
+        for n, text in enumerate(self.over):
+            middle = (self.rights[2 * n] - self.step + self.rights[2 * n + 1]) / 2
             sheet.put(middle - width(text, size, "F2") / 2, text, size, "F2")
-        sheet.y -= pitch if over else 0
-        close = width(dates[0], size, "F2") > step - 8
-        lines = (
-            [d.rsplit(" ", 1) for d in dates]
-            if spanning and (style["wrapped"] or close)
-            else [[d] for d in dates]
-        )
-        for n, parts in enumerate(lines):
+        sheet.y -= self.pitch if self.over else 0
+        is_close = width(self.dates[0], size, "F2") > self.step - 8
+        is_broken = bool(self.over) and (bool(self.style["wrapped"]) or is_close)
+        for right, date in zip(self.rights, self.dates, strict=True):
+            parts = date.rsplit(" ", 1) if is_broken else [date]
             for down, part in enumerate(parts):
                 sheet.y -= down * size * 1.2
-                sheet.put(rights[n] - width(part, size, "F2"), part, size, "F2")
+                sheet.put(right - width(part, size, "F2"), part, size, "F2")
                 sheet.y += down * size * 1.2
-        sheet.y -= pitch + (len(lines[0]) - 1) * size * 1.2
-        if style["ruled"]:
-            sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
+        sheet.y -= self.pitch + is_broken * size * 1.2
+        self.rule()
 
-    head_lines()
-    found: Expected = set()
-    labels = draw.sample(LABELS, min(rows, len(LABELS)))
-    for n, label in enumerate(labels):
-        if sheet.room(pitch * 2) and style["again"]:
-            head_lines()
-        if n in (0, rows // 2) and style["sections"]:
-            sheet.put(LEFT, draw.choice(["Current assets:", "NET SALES", "Operating expenses:"]), size, font)
-            sheet.y -= pitch
-        indent = 10.0 if style["sections"] else 0.0
-        if draw.random() < 0.12 and columns < 5:
-            label, line = draw.choice(LONG), [""]
-            for word in label.split():
-                if width(" ".join([*line, word]), size, font) > label_right - LEFT - indent - 14:
-                    sheet.room(pitch)
-                    sheet.put(LEFT + indent, " ".join(line).strip(), size, font)
+    def label(self, text: str) -> str:
+        """Set the label of a row, or a long one by chance; return the label."""
+        sheet, size, font, left = self.sheet, self.size, self.font, LEFT + self.indent
+        if sheet.draw.random() < 0.12 and self.columns < 5:
+            text, line = sheet.draw.choice(LONG), [""]
+            for word in text.split():
+                if width(" ".join([*line, word]), size, font) > self.label_right - left - 14:
+                    sheet.room(self.pitch)
+                    sheet.put(left, " ".join(line).strip(), size, font)
                     sheet.y -= size * 1.2
                     line = []
                 line.append(word)
-            sheet.put(LEFT + indent + 6, " ".join(line), size, font)
-        elif style["leaders"]:
-            dots = int(
-                (label_right - 20 - LEFT - indent - width(label, size, font)) / width(" .", size, font)
-            )
-            sheet.put(LEFT + indent, label + " ." * dots, size, font)
-        else:
-            sheet.put(LEFT + indent, label, size, font)
-        signed = n in (0, rows - 1) and bool(style["signs"])
-        for c, right in enumerate(rights):
-            text = value(draw)
-            hung = width(")", size, font) if text.endswith(")") and style["hung"] else 0
+            sheet.put(left + 6, " ".join(line), size, font)
+            return text
+        dots = 0
+        if self.style["leaders"]:
+            dots = int((self.label_right - 20 - left - width(text, size, font)) / width(" .", size, font))
+        sheet.put(left, text + " ." * dots, size, font)
+        return text
+
+    def amounts(self, label: str, signed: bool) -> None:
+        """Set the amounts of a row, and note them."""
+        sheet, size, font = self.sheet, self.size, self.font
+        for column, right in enumerate(self.rights):
+            text = value(sheet.draw)
+            hung = width(")", size, font) if text.endswith(")") and self.style["hung"] else 0
             if signed:
-                sheet.put(right - step + 12, "$", size, font)
-            if style["percent"] and c == columns - 1:
-                text = f"{draw.randrange(-40, 90)}"
+                sheet.put(right - self.step + 12, "$", size, font)
+            percent = ""
+            if self.style["percent"] and column == self.columns - 1:
+                text, percent = f"{sheet.draw.randrange(-40, 90)}", "%"
                 sheet.put(right + 2, "%", size, font)
             sheet.put(right - width(text, size, font) + hung, text, size, font)
-            percent = "%" if style["percent"] and c == columns - 1 else ""
-            found.add((label, heads[c], f"{'$' if signed and not percent else ''}{text}{percent}"))
-        sheet.y -= pitch
-    if style["ruled"]:
-        sheet.rules[-1].append((LEFT, RIGHT, sheet.y + pitch - 3))
-    sheet.expected.append({(a, b, c.replace("$", "")) for a, b, c in found})
-    sheet.y -= pitch * float(str(style["after"]))
+            self.found.add((label, self.heads[column], f"{text}{percent}"))
+        sheet.y -= self.pitch
+
+
+def table(sheet: Sheet, columns: int, rows: int, style: dict[str, object]) -> None:
+    """Set a table with two lines of heads or one, and note the cells that a reader should find."""
+    draw = sheet.draw
+    made = Table(sheet, columns, style)
+    sheet.room(8 * made.pitch + 24)
+    for line in STATEMENT if rows > 10 else ():
+        sheet.put((LEFT + RIGHT - width(line, made.size)) / 2, line, made.size)
+        sheet.y -= made.size * 1.3
+    made.head_lines()
+    for n, label in enumerate(draw.sample(LABELS, min(rows, len(LABELS)))):
+        if sheet.room(made.pitch * 2) and style["again"]:
+            made.head_lines()
+        if n in (0, rows // 2) and style["sections"]:
+            section = draw.choice(["Current assets:", "NET SALES", "Operating expenses:"])
+            sheet.put(LEFT, section, made.size, made.font)
+            sheet.y -= made.pitch
+        label = made.label(label)
+        made.amounts(label, signed=n in (0, rows - 1) and bool(style["signs"]))
+    made.rule()
+    sheet.expected.append(made.found)
+    sheet.y -= made.pitch * float(str(style["after"]))
 
 
 def document(seed: int) -> Sheet:

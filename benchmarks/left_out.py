@@ -2,13 +2,13 @@
 
     python benchmarks/left_out.py [--each 150]
 
-Every source has its own passages in one index; house_dev and the observatory are folders of files and have an
-index each. Each source is ranked with the two weights that are best for the others: the weight of the vectors
-against the words, and the weight of the fused order against the relevance head. HotpotQA takes no part in this
-choice, and its rows of the head are in-domain, because the head was trained on it. Refusal is the AUC of the
-best floor, with and without the answering passages among the candidates; next to it, that of a logistic
-regression over the best three relevances and their mean, fitted on the other sources. RAGWEAVE_EMBED names the
-encoder; `--work` keeps the libraries for the next run with it.
+Every source has its own passages in one index; house_dev and the observatory are folders of files and have
+an index each. Each source is ranked with the two weights that are best for the others: the weight of the
+vectors against the words, and the weight of the fused order against the relevance head. HotpotQA takes no
+part in this choice, and its rows of the head are in-domain, because the head was trained on it. Refusal is
+the AUC of the best floor, with and without the answering passages among the candidates; next to it, that of
+a logistic regression over the best three relevances and their mean, fitted on the other sources.
+RAGWEAVE_EMBED names the encoder; `--work` keeps the libraries for the next run with it.
 """
 
 from __future__ import annotations

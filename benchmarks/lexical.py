@@ -2,9 +2,9 @@
 
     python benchmarks/lexical.py [--items 100000] [--ways fts5 postings] [--json OUT]
 
-`first` searches a term for the first time in a generation, so its document frequency is read as well; `pruned`
-is what the product does; `whole` searches every content term, as a plain OR query would. `cpu` is CPU time,
-with that of PostgreSQL's process if /proc has it.
+`first` searches a term for the first time in a generation, so its document frequency is read as well;
+`pruned` is what the product does; `whole` searches every content term, as a plain OR query would. `cpu` is
+CPU time, with that of PostgreSQL's process if /proc has it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WAYS = ("fts5", "postings")
 
 
 def questions(count: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """Return (question, gold passage id) pairs and the passages; without data, samples of words and no gold."""
+    """Return (question, gold passage id) pairs and the passages; without data, word samples and no gold."""
     shared = runpy.run_path(str(HERE / "index.py"))
     folder, rng = shared["DATA"] / "squad_xquad_en", random.Random(2)
     asked: list[tuple[str, str]] = []

@@ -2,11 +2,11 @@
 
     nice python benchmarks/long.py [--minutes 120] [--askers 10] [--think 12] [--json OUT]
 
-The server has 200 notes. Clients pause between their questions, a process of its own edits a note and indexes
-the folder, and one client uploads a note, asks for it, and deletes an older one, so that the library keeps its
-size. Each answer is checked. The figures are the memory, descriptors and threads of the server ten minutes
-after the beginning, at the end and at rest, and the times of answers in the first and the last ten minutes.
-Clients and server share the machine with all its other programs.
+The server has 200 notes. Clients pause between their questions, a process of its own edits a note and
+indexes the folder, and one client uploads a note, asks for it, and deletes an older one, so that the
+library keeps its size. Each answer is checked. The figures are the memory, descriptors and threads of the
+server ten minutes after the beginning, at the end and at rest, and the times of answers in the first and
+the last ten minutes. Clients and server share the machine with all its other programs.
 """
 
 from __future__ import annotations

@@ -85,10 +85,11 @@ def log(dice: random.Random) -> tuple[str, list[Row]]:
         row |= {"sky": dice.choice(SKIES), "led": name(dice), "found": dice.choice(GIFTS)}
         rows.append(row)
         parts.append(
-            f"## Day {n}\n\nSky: {row['sky']}. At dawn the glass stood at {degrees} degrees. {row['led']} went"
-            f" ahead with the first sledge, and by dusk we had covered {distance} miles. In the snow beside the"
-            f" track lay {row['found']}, which somebody before us must have lost. Tea was rationed, tempers were"
-            " not. The dogs slept close to the stove and would not be moved before it was cold."
+            f"## Day {n}\n\nSky: {row['sky']}. At dawn the glass stood at {degrees} degrees. {row['led']}"
+            f" went ahead with the first sledge, and by dusk we had covered {distance} miles. In the snow"
+            f" beside the track lay {row['found']}, which somebody before us must have lost. Tea was"
+            " rationed, tempers were not. The dogs slept close to the stove and would not be moved before it"
+            " was cold."
         )
     return document("Log of the Vennet expedition", parts), rows
 
@@ -128,9 +129,9 @@ def handbook(dice: random.Random) -> tuple[str, list[Row]]:
         rows.append(row)
         parts.append(
             f"## {n}. The {row['title']}\n\nThis drill is written into the plan under code {code} and"
-            f" takes {duration} minutes. {row['duty']}. Who is in doubt asks {row['who']}, who has drawn it up."
-            " The drill ends when the bridge has answered twice, and it is begun anew if the answer comes late."
-            " Passengers are told in plain words what is going on, and that nothing is wrong."
+            f" takes {duration} minutes. {row['duty']}. Who is in doubt asks {row['who']}, who has drawn it"
+            " up. The drill ends when the bridge has answered twice, and it is begun anew if the answer comes"
+            " late. Passengers are told in plain words what is going on, and that nothing is wrong."
         )
     return document("Handbook of the ferry Marigold", parts), rows
 
@@ -163,10 +164,10 @@ def letters(dice: random.Random) -> tuple[str, list[Row]]:
         row |= {"met": name(dice), "at": dice.choice(BEGIN) + dice.choice(END)}
         rows.append(row)
         parts.append(
-            f"## Letter {n}, from {row['from']}\n\nDear friend, I write from {row['at']}, where I met {row['met']}"
-            f" on the bridge. With this comes {row['gift']}; I paid {pence} pence for it and was cheated, as"
-            " you will say. The evenings are long here, and the lamp is poor. Do not answer before you have"
-            f" slept on it. Your servant, {row['from']}."
+            f"## Letter {n}, from {row['from']}\n\nDear friend, I write from {row['at']}, where I met"
+            f" {row['met']} on the bridge. With this comes {row['gift']}; I paid {pence} pence for it and was"
+            " cheated, as you will say. The evenings are long here, and the lamp is poor. Do not answer before"
+            f" you have slept on it. Your servant, {row['from']}."
         )
     return document("Letters of Orla and Tobias", parts), rows
 

@@ -2,11 +2,12 @@
 
     python benchmarks/lost_text.py [--each 60] [--show FORMAT] [FOLDER ...]
 
-Reads the documents in the installed packages, in the public data (RAGWEAVE_DATA) and in each FOLDER, at most so
-many of each format, and compares the result with a plain extraction of the text: PDFium's for a PDF, the words
-between the tags of a zipped or marked-up file, the lines of any other. A line of that extraction is lost if
-more than a fifth of its words are missing in the result. Text that is left out on purpose counts as lost too:
-page numbers, navigation, front matter. `--show` prints what is lost from one format.
+Reads the documents in the installed packages, in the public data (RAGWEAVE_DATA) and in each FOLDER, at
+most so many of each format, and compares the result with a plain extraction of the text: PDFium's for a
+PDF, the words between the tags of a zipped or marked-up file, the lines of any other. A line of that
+extraction is lost if more than a fifth of its words are missing in the result. Text that is left out on
+purpose counts as lost too: page numbers, navigation, front matter. `--show` prints what is lost from one
+format.
 """
 
 from __future__ import annotations
@@ -197,7 +198,8 @@ def main() -> None:
         for path in paths:
             measured(path, ending, row)
     print(
-        f"{'format':<8}{'files':>7}{'read':>7}{'refused':>9}{'warned':>8}{'seconds':>9}{'lines':>9}{'lost':>7}"
+        f"{'format':<8}{'files':>7}{'read':>7}{'refused':>9}{'warned':>8}{'seconds':>9}"
+        f"{'lines':>9}{'lost':>7}"
     )
     for ending, row in rows.items():
         counts = (

@@ -1,4 +1,4 @@
-"""Measure two sets of questions over a library of every kind: `python benchmarks/mixed.py [--only first|fresh]`.
+"""Measure questions over a library of every kind: `python benchmarks/mixed.py [--only first|fresh]`.
 
 The arms are routed (the default), hard, unified, plain RRF over the lists of all corpora, and the corpus with
 the answer alone. Choices about routing may use the first set (379 questions), never the fresh one (200, 40 a

@@ -3,9 +3,9 @@
     python benchmarks/old_homes.py 30 100 300
     python benchmarks/old_homes.py --keep tests/data/homes 30 100 300
 
-For each number of commits, the program of that commit indexes two notes, makes a key and answers a question of
-a conversation in its server. Then this program lists, searches, reads the conversation with the same key, and
-continues it. `--keep` packs the homes of the earlier programs for the tests.
+For each number of commits, the program of that commit indexes two notes, makes a key and answers a question
+of a conversation in its server. Then this program lists, searches, reads the conversation with the same
+key, and continues it. `--keep` packs the homes of the earlier programs for the tests.
 """
 
 from __future__ import annotations

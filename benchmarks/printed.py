@@ -25,7 +25,7 @@ def options(doc: str | None) -> argparse.ArgumentParser:
 
 @contextmanager
 def own_home(work: Path | None = None) -> Iterator[Path]:
-    """Yield a folder whose `home` has the libraries of this process: an empty one, or `work`, which is kept."""
+    """Yield the folder of this process's home: an empty one, or `work`, which is kept."""
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(empty) if work is None else work.resolve()
         os.environ["RAGWEAVE_HOME"] = f"{folder}/home"

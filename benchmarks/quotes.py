@@ -149,7 +149,7 @@ class Measured:
         self._used: list[float] = []
 
     async def add(self, q: dict[str, Any]) -> None:
-        """Ask a question and judge what is shown; print it if it is not answered and `verbose` is set."""
+        """Ask a question and judge the answer; with `verbose`, print the question if no quote answers it."""
         from ragweave.corpora.store.library import open_library
 
         right = self.right

@@ -3,9 +3,9 @@
     python benchmarks/recorded.py DATA --channels|--shown [--work FOLDER] [--only podcast]
 
 Three libraries: the four films with their questions and 25 further ones (`unseen`, all written before the
-first run), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration as
-subtitles. `sets/recorded.jsonl` has the further questions; the second of an answer is where the words `said`
-begin in a turn with a time, or when the slide is shown.
+first run), twelve episodes of a podcast as a transcript, and six lectures made of slides with the narration
+as subtitles. `sets/recorded.jsonl` has the further questions; the second of an answer is where the words
+`said` begin in a turn with a time, or when the slide is shown.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def read_jsonl(file: Path) -> list[dict[str, Any]]:
 
 
 def write_files(folder: Path, count: int, gold: dict[str, str], sentences: list[str]) -> None:
-    """Write `count` passages, PER_FILE to a Markdown file; the gold passages are the first ones, a file each."""
+    """Write `count` passages, PER_FILE to a Markdown file; the gold passages come first, a file each."""
     rng = random.Random(0)
     for n, (name, text) in enumerate(list(gold.items())[:count]):
         (folder / f"gold-{n:06}.md").write_text(

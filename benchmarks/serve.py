@@ -251,7 +251,7 @@ async def measure(home: Path, latency: float, many: int, repeat: int) -> dict[st
 async def measure_several(
     folder: Path, latency: float, repeat: int, workers: bool, crowds: Sequence[int]
 ) -> dict[str, Any]:
-    """Return the figures of one and two servers over two databases, or of one and two workers over one home."""
+    """Return the figures of one and two servers over two databases, or of one and two workers."""
     from ragweave.corpora.store.stores import close_stores
     from ragweave.tests.support import ScriptedServer
 

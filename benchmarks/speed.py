@@ -4,10 +4,10 @@ r"""Measure the CPU time of a question with a model that answers at once, and wh
 
 Four programs stay open and take turns at each question, so that a busy minute of the machine affects all of
 them: LLM mode over house_dev with pictures and recordings, LLM mode over its texts alone, extractive mode
-over everything, and LangGraph's tutorial of corrective RAG over the texts (benchmarks/peers/tutorial.py, needs
-langchain-chroma). Each has answered other questions before, and gets a question once in a round. The model is
-scripted, in the process; with `--served` it runs in an OpenAI-compatible server on loopback. Vectors come from
-the embedded encoder.
+over everything, and LangGraph's tutorial of corrective RAG over the texts (benchmarks/peers/tutorial.py,
+needs langchain-chroma). Each has answered other questions before, and gets a question once in a round. The
+model is scripted, in the process; with `--served` it runs in an OpenAI-compatible server on loopback.
+Vectors come from the embedded encoder.
 
 For each question, the program counts SQL statements, transactions, supersteps, node runs, hops to a thread
 and scorings of a pool. `twenty at once` is the wall time of twenty questions with a model that takes 0.2 s.
@@ -51,7 +51,7 @@ Ask = Callable[[str], Awaitable[str]]
 
 
 def questions(count: int) -> tuple[list[str], list[str]]:
-    """Return the questions to measure, and as many others to warm up with, drawn by the digest of their id."""
+    """Return the questions to measure, and as many others to warm up with, by the digests of their ids."""
     alone: list[dict[str, Any]] = []
     for line in (DATA / "house_dev" / "questions.jsonl").read_text("utf-8").splitlines():
         row = json.loads(line)

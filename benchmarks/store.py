@@ -1,4 +1,4 @@
-"""What indexing a folder and asking it take of a processor, each in a process of its own, and what lies on the disk.
+"""Measure the CPU time of indexing a folder and of asking it, in processes of their own, and the disk size.
 
 Run `python benchmarks/store.py FOLDER [RUNS]`. The middle of the runs counts, in seconds of all processes
 together.

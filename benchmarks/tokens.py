@@ -1,4 +1,4 @@
-"""Count the tokens that a question sends, for its answer and for the check: `python benchmarks/tokens.py [SET ...]`.
+"""Count the tokens of a question's prompts and of its check: `python benchmarks/tokens.py [SET ...]`.
 
 A script replaces the model: it answers each question of a set with two sentences that cite the first two
 documents. Only the prompts are counted, so the words of the answer hardly matter.

@@ -1,10 +1,11 @@
 """Measure answers over whole tables: `python benchmarks/whole_tables.py`.
 
-The program indexes six tables of 200 to 20,000 rows and asks 40 questions about them: sums, counts, extremes,
-“all that” and none. A scripted model reads which tables the prompt offers, sends the statement that its author
-wrote for the question from the prompt alone (`sets/whole_tables.jsonl`), or first a query if the prompt has
-no table, and then copies the result. The comparison is with a model that answers from the rows in its prompt.
-A silent partial prompt shows some rows of a table and does not say that others are missing.
+The program indexes six tables of 200 to 20,000 rows and asks 40 questions about them: sums, counts,
+extremes, “all that” and none. A scripted model reads which tables the prompt offers, sends the statement
+that its author wrote for the question from the prompt alone (`sets/whole_tables.jsonl`), or first a query
+if the prompt has no table, and then copies the result. The comparison is with a model that answers from the
+rows in its prompt. A silent partial prompt shows some rows of a table and does not say that others are
+missing.
 """
 
 from __future__ import annotations
