@@ -71,6 +71,16 @@ def file_of(row: Any) -> str:
     return file.as_posix().rpartition("/library/")[2] if "library" in file.parts else file.name
 
 
+def prompt_of(q: Question, rows: Sequence[Any]) -> str:
+    """Return the prompt of plain RAG: the passages with their numbers, then the questions."""
+    numbered: list[str] = []
+    for n, row in enumerate(rows, 1):
+        numbered.append(f"[{n}] {row['title']} {row['date']}\n{row['text'][:CHARS]}")
+    turns = [f"Earlier question: {turn}" for turn in q["previous"]]
+    turns.append(f"Question: {q['question']}")
+    return "\n\n".join([*numbered, "\n".join(turns)])
+
+
 async def by_plain(q: Question, arm: str = "plain") -> Row:
     """Answer with one call over the ten best passages; earlier turns are part of the query and the prompt."""
     from openai import AsyncOpenAI
@@ -81,12 +91,6 @@ async def by_plain(q: Question, arm: str = "plain") -> Row:
     query = " ".join([*q["previous"], q["question"]])
     knobs: dict[str, Any] = {"library": q["set"], "mode": "extractive", "top_k": PASSAGES, **_knobs(arm)}
     rows = await asearch(query, context=Context(**knobs), whole=True)
-    numbered: list[str] = []
-    for n, row in enumerate(rows, 1):
-        numbered.append(f"[{n}] {row['title']} {row['date']}\n{row['text'][:CHARS]}")
-    turns = [f"Earlier question: {turn}" for turn in q["previous"]]
-    turns.append(f"Question: {q['question']}")
-    prompt = "\n\n".join([*numbered, "\n".join(turns)])
     client = AsyncOpenAI(
         base_url=os.environ["RAGWEAVE_CHAT_URL"],
         api_key=os.environ["RAGWEAVE_CHAT_KEY"],
@@ -97,7 +101,7 @@ async def by_plain(q: Question, arm: str = "plain") -> Row:
         model="desk",
         messages=[
             {"role": "system", "content": PLAIN.format(today=TODAY)},
-            {"role": "user", "content": prompt},
+            {"role": "user", "content": prompt_of(q, rows)},
         ],
     )
     text = reply.choices[0].message.content or ""

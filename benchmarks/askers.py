@@ -34,31 +34,21 @@ async def measure(count: int, askers: list[int]) -> dict[str, Any]:
     from desk import scripted
 
     from ragweave.components.context import Context
-    from ragweave.corpora.ingest.run import index
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.agent import graph
     from ragweave.models.chat import override
     from ragweave.tests.support import ScriptedChat
 
-    scale = runpy.run_path(str(HERE / "scale.py"))
-    shared = runpy.run_path(str(HERE / "index.py"))
-    data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
-    gold = scale["gold_passages"](data)
-    files = Path(os.environ["RAGWEAVE_HOME"]).parent / "files"
-    files.mkdir()
-    scale["write_files"](files, count, gold, pool)
-    await index([files])
-    asked = [question for question, _ in scale["questions"](data, gold, pool)]
+    asked = await indexed(count)
     context = Context(mode="llm")
 
     def react(messages: Any) -> Any:
         return scripted("\n\n".join([str(message.text) for message in messages]))
 
-    model = ScriptedChat(react=react)
-
     async def ask(question: str) -> None:
         await graph.ainvoke({"messages": [("human", question)]}, context=context)
 
+    model = ScriptedChat(react=react)
     found: dict[str, Any] = {"passages": (await (await open_library()).counts())["paragraph"]}
     with override(writer=model):
         for question in asked[:30]:
@@ -71,6 +61,21 @@ async def measure(count: int, askers: list[int]) -> dict[str, Any]:
             found[f"{n}: seconds until the last answer"] = time.perf_counter() - began
             at += n
     return found
+
+
+async def indexed(count: int) -> list[str]:
+    """Write and index so many passages; return questions about them."""
+    from ragweave.corpora.ingest.run import index
+
+    scale = runpy.run_path(str(HERE / "scale.py"))
+    shared = runpy.run_path(str(HERE / "index.py"))
+    data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
+    gold = scale["gold_passages"](data)
+    files = Path(os.environ["RAGWEAVE_HOME"]).parent / "files"
+    files.mkdir()
+    scale["write_files"](files, count, gold, pool)
+    await index([files])
+    return [question for question, _ in scale["questions"](data, gold, pool)]
 
 
 def plot(rows: list[dict[str, Any]], askers: list[int], path: Path) -> None:

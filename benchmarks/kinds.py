@@ -2,8 +2,9 @@
 
 The library is that of `mixed.py`: texts, pictures, clips and recordings. Questions for pictures are made from
 their alternative texts (“Which picture shows ...?”, 116); the fresh questions of the set ask for
-pictures, clips and recordings. The program prints how often the thing itself is among what `ask` shows without a model,
-and among the first three of `search`; how often it is first; and how often the first is of its kind.
+pictures, clips and recordings. The program prints how often the thing itself is among what `ask` shows
+without a model, and among the first three of `search`; how often it is first; and how often the first is of
+its kind.
 """
 
 from __future__ import annotations

@@ -166,15 +166,8 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
     from ragweave.components.passages import passage_of, scores_of
     from ragweave.models.relevance import weights
 
-    (lists,) = await library.search("paragraph", [asked.text], POOL)
-    sides = {"dense": lists.dense, "lexical": lists.lexical}
-    rows: list[Any] = []
-    known: set[str] = set()
-    for kind, hits in sides.items():
-        ids, values = [hit.id for hit in hits], [hit.score for hit in hits]
-        rows.append({"corpus": "paragraph", "query": asked.text, "kind": kind, "ids": ids, "scores": values})
-        known.update(ids)
-    items = await library.items(known)
+    rows = await lists_of(library, asked.text)
+    items = await library.items({*rows[0]["ids"], *rows[1]["ids"]})
     names = {id: named(item.locator["file"]) for id, item in items.items()}
 
     def pool(fusion: str, weight: float) -> list[tuple[str, float]]:
@@ -206,6 +199,16 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
             rest = [(id, value) for id, value in order if names[id] not in asked.gold][:EMBEDDED_POOL]
             out["without"] = sorted((await scored(rest)).floor.tolist(), reverse=True) if rest else []
     return out
+
+
+async def lists_of(library: Any, question: str) -> list[Any]:
+    """Return the ranked lists of the two searches: by vectors, then by words."""
+    (lists,) = await library.search("paragraph", [question], POOL)
+    rows: list[Any] = []
+    for kind, hits in (("dense", lists.dense), ("lexical", lists.lexical)):
+        ids, values = [hit.id for hit in hits], [hit.score for hit in hits]
+        rows.append({"corpus": "paragraph", "query": question, "kind": kind, "ids": ids, "scores": values})
+    return rows
 
 
 def named_once(ids: Iterable[str], names: Mapping[str, str]) -> list[str]:

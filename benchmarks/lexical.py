@@ -169,29 +169,34 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
     mebibytes = size(catalog, library) / 2**20
     note("", {"making s": spent[0], "making cpu s": spent[1], "MiB": mebibytes})
 
-    def run(label: str, budget: int, known: lexical.Frequencies) -> None:
-        walls, cpus, ranks = [], [], []
-        for question, wanted in asked:
-            wall, cpu = clock.read()
-            with catalog.reading(library) as connection:
-                hits = lexical.search(connection, known, "paragraph", question, 50, budget=budget)
-            after = clock.read()
-            walls.append((after[0] - wall) * 1000)
-            cpus.append((after[1] - cpu) * 1000)
-            ids = [id for id, _ in hits]
-            ranks.append(ids.index(wanted) if wanted in ids else len(ids) + 50)
-            with catalog.reading(library) as connection:
-                clock.serves(connection)
-        note(label, taken(walls, cpus, ranks))
-
     with catalog.reading(library) as connection:
         known = lexical.Frequencies(connection)
-    run("first", lexical.BUDGET, known)
-    run("pruned", lexical.BUDGET, known)
-    run("whole", 10**9, known)
+    for label, budget in (("first", lexical.BUDGET), ("pruned", lexical.BUDGET), ("whole", 10**9)):
+        note(label, searched(catalog, library, known, budget, asked, clock))
     catalog.delete(library)
     catalog.close()
     return figures
+
+
+def searched(
+    catalog: Catalog, library: str, known: Any, budget: int, asked: Sequence[tuple[str, str]], clock: Clock
+) -> dict[str, float]:
+    """Return what searches for (question, gold passage id) pairs take and find."""
+    from ragweave.corpora.store import lexical
+
+    walls, cpus, ranks = [], [], []
+    for question, wanted in asked:
+        wall, cpu = clock.read()
+        with catalog.reading(library) as connection:
+            hits = lexical.search(connection, known, "paragraph", question, 50, budget=budget)
+        after = clock.read()
+        walls.append((after[0] - wall) * 1000)
+        cpus.append((after[1] - cpu) * 1000)
+        ids = [id for id, _ in hits]
+        ranks.append(ids.index(wanted) if wanted in ids else len(ids) + 50)
+        with catalog.reading(library) as connection:
+            clock.serves(connection)
+    return taken(walls, cpus, ranks)
 
 
 def size(catalog: Catalog, library: str) -> int:

@@ -105,10 +105,33 @@ def main() -> None:
         asyncio.run(measure(folder, Path(place) / "home", size / 1e6))
 
 
+class Waiting(threading.Thread):
+    """Takes the lock of a library again and again, as uploads do, and measures the longest wait."""
+
+    def __init__(self, library: str) -> None:
+        super().__init__()
+        self.longest = 0.0
+        self._library = library
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        """Wait for the lock until the end."""
+        from ragweave.corpora.store import locks
+
+        while not self._done.wait(0.05):
+            at = time.monotonic()
+            with locks.writer(self._library, "default"):
+                self.longest = max(self.longest, time.monotonic() - at)
+
+    def end(self) -> None:
+        """Stop."""
+        self._done.set()
+        self.join()
+
+
 async def measure(folder: Path, home: Path, text: float) -> None:
     """Remove one source in the middle while a thread waits for the library."""
     from ragweave.corpora.ingest.run import index
-    from ragweave.corpora.store import locks
     from ragweave.corpora.store.library import open_library
 
     began, cpu = time.monotonic(), processor()
@@ -122,26 +145,15 @@ async def measure(folder: Path, home: Path, text: float) -> None:
     sources = await library.sources()
     middle = next(s for s in sources if s.path.endswith(f"file{len(sources) // 2:04}.md"))
     print(f"files that hold the word before: {len(holding(home, (WORD,)))}")
-    longest = 0.0
-    done = threading.Event()
-
-    def wait() -> None:
-        nonlocal longest
-        while not done.wait(0.05):
-            at = time.monotonic()
-            with locks.writer(library.id, "default"):
-                longest = max(longest, time.monotonic() - at)
-
-    other = threading.Thread(target=wait)
-    other.start()
+    waiting = Waiting(library.id)
+    waiting.start()
     began, cpu = time.monotonic(), processor()
     await library.remove(middle.id)
     took, used = time.monotonic() - began, processor() - cpu
-    done.set()
-    other.join()
+    waiting.end()
     print(
         f"removing one of {len(sources)}: {took:.2f} s, {used:.2f} s of the processor; uploads wait"
-        f" {longest:.2f} s"
+        f" {waiting.longest:.2f} s"
     )
     began, cpu = time.monotonic(), processor()
     (folder / f"file{len(sources) // 2:04}.md").unlink()

@@ -116,19 +116,14 @@ async def indexing(count: int) -> dict[str, Any]:
 
 
 async def asking() -> dict[str, Any]:
-    """Ask what was indexed; return the figures."""
-    from ragweave.components.context import Context
-    from ragweave.components.fusion import fused
-    from ragweave.components.local.rank import score_pools
+    """Search the indexed passages; return the figures."""
     from ragweave.corpora.store.library import open_library
-    from ragweave.models.embed import encoder
 
     shared = runpy.run_path(str(HERE / "index.py"))
     data, pool = shared["DATA"], shared["sentences"](shared["SETS"][1:])
     gold = gold_passages(data)
     home = Path(os.environ["RAGWEAVE_HOME"])
     library = await open_library()
-    context = Context()
     times = Times()
     there: Counter[str] = Counter()
     # The library alone can run the two searches one by one, so they are timed inside it.
@@ -141,20 +136,9 @@ async def asking() -> dict[str, Any]:
         if n == 1:
             times.clear()
             there.clear()
-        times.of("embed", encoder().queries)([question])
-        began = time.perf_counter()
-        (lists,) = await library.search("paragraph", [question], 50)
-        times.add("search", began)
-        found = [ranked("dense", question, lists.dense), ranked("lexical", question, lists.lexical)]
-        joined = times.of("fuse", fused)(found, question, context)
-        began = time.perf_counter()
-        (rows,), _ = await score_pools(library, question, [joined], context, 1)
-        times.add("score", began)
-        order = [id for id, _ in joined]
-        read = await library.items(order)
-        ids = {"dense": found[0]["ids"], "lexical": found[1]["ids"], "fused": order}
-        ids["scored"] = [row["id"] for row in rows]
-        for name, best in ids.items():
+        rankings = await search(library, question, times)
+        read = await library.items(rankings["fused"])
+        for name, best in rankings.items():
             texts = [read[id].text for id in best[:5] if id in read]
             there[name] += any(passage[:60] in text for text in texts)
     figures: dict[str, Any] = {
@@ -166,6 +150,29 @@ async def asking() -> dict[str, Any]:
         for name in ("dense", "lexical", "fused", "scored"):
             figures[f"{name} R@5"] = there[name] / len(asked)
     return figures
+
+
+async def search(library: Any, question: str, times: Times) -> dict[str, list[str]]:
+    """Search for a question step by step; return the ids by step, and add the times."""
+    from ragweave.components.context import Context
+    from ragweave.components.fusion import fused
+    from ragweave.components.local.rank import score_pools
+    from ragweave.models.embed import encoder
+
+    context = Context()
+    times.of("embed", encoder().queries)([question])
+    began = time.perf_counter()
+    (lists,) = await library.search("paragraph", [question], 50)
+    times.add("search", began)
+    dense, lexical = ranked("dense", question, lists.dense), ranked("lexical", question, lists.lexical)
+    joined = times.of("fuse", fused)([dense, lexical], question, context)
+    began = time.perf_counter()
+    (rows,), _ = await score_pools(library, question, [joined], context, 1)
+    times.add("score", began)
+    rankings = {"dense": dense["ids"], "lexical": lexical["ids"]}
+    rankings["fused"] = [id for id, _ in joined]
+    rankings["scored"] = [row["id"] for row in rows]
+    return rankings
 
 
 def ranked(kind: str, question: str, hits: Sequence[Any]) -> Any:

@@ -26,6 +26,16 @@ from typing import Any
 from video_cost import Peak, measured
 from video_words import sure, words
 
+COUNTED = (
+    "search: first is the moment",
+    "search: answer in the first",
+    "search: in three",
+    "ask: answer shown",
+    "ask: cites the moment",
+    "ask: answers with a doubt",
+)
+"""The figures of `questions`."""
+
 
 def speed(folder: Path) -> None:
     """Print what each stage takes alone, then the whole run."""
@@ -159,47 +169,52 @@ def _size(path: Path) -> int:
 
 def questions(folder: Path) -> None:
     """Print for how many questions `search` and `ask` find the moment and an answer, without a model."""
-    from ragweave.app.api import aask, asearch
-    from ragweave.components.context import Context
     from ragweave.corpora.ingest.run import index
-    from ragweave.evals.video import NEAR, distance, read_asked
-    from ragweave.models.text import fold
+    from ragweave.evals.video import read_asked
 
     films = [path for path in sorted(folder.iterdir()) if path.name != "qa.jsonl"]
     asked = [q for q in read_asked(folder / "qa.jsonl") if q.videos]
 
     async def run() -> None:
         await index(films)
-        timed = [q for q in asked if q.at is not None]
-        count = dict.fromkeys(
-            ("search: first is the moment", "search: answer in the first", "search: in three"), 0
-        )
-        count |= dict.fromkeys(("ask: answer shown", "ask: cites the moment", "ask: answers with a doubt"), 0)
-
-        def near(place: Any, q: Any) -> bool:
-            right = Path(place.get("file", "")).stem in q.videos
-            return right and "start" in place and distance(place, q.at) <= NEAR
-
-        def holds(text: str, q: Any) -> bool:
-            return any(fold(answer) in fold(text) for answer in q.answers)
-
+        count = dict.fromkeys(COUNTED, 0)
         for q in asked:
-            found = await asearch(q.text)
-            found_in = [holds(row["text"], q) for row in found[:3]]
-            if q in timed and found:
-                count["search: first is the moment"] += near(found[0]["locator"], q)
-            count["search: answer in the first"] += any(found_in[:1])
-            count["search: in three"] += any(found_in)
-            answer = await aask(q.text, context=Context(mode="extractive"))
-            count["ask: answer shown"] += holds(answer.text, q)
-            if q in timed:
-                count["ask: cites the moment"] += any(near(c.locator, q) for c in answer.citations)
-            count["ask: answers with a doubt"] += "perhaps wrongly" in answer.text
+            await ask(q, count)
+        timed = [q for q in asked if q.at is not None]
         print(f"{len(asked)} questions, {len(timed)} of them with a moment")
         for what, many in count.items():
             print(f"{what:32} {many:3}")
 
     asyncio.run(run())
+
+
+async def ask(q: Any, count: dict[str, int]) -> None:
+    """Search and ask for one question, and count what is found."""
+    from ragweave.app.api import aask, asearch
+    from ragweave.components.context import Context
+    from ragweave.models.text import fold
+
+    def holds(text: str) -> bool:
+        return any(fold(answer) in fold(text) for answer in q.answers)
+
+    found = await asearch(q.text)
+    found_in = [holds(row["text"]) for row in found[:3]]
+    count["search: answer in the first"] += any(found_in[:1])
+    count["search: in three"] += any(found_in)
+    answer = await aask(q.text, context=Context(mode="extractive"))
+    count["ask: answer shown"] += holds(answer.text)
+    count["ask: answers with a doubt"] += "perhaps wrongly" in answer.text
+    if q.at is not None:
+        count["search: first is the moment"] += bool(found) and is_near(found[0]["locator"], q)
+        count["ask: cites the moment"] += any(is_near(c.locator, q) for c in answer.citations)
+
+
+def is_near(place: Any, q: Any) -> bool:
+    """Return whether a place is near the moment of the answer to a question."""
+    from ragweave.evals.video import NEAR, distance
+
+    is_video = Path(place.get("file", "")).stem in q.videos
+    return is_video and "start" in place and distance(place, q.at) <= NEAR
 
 
 def length(film: Path, hours: float) -> None:

@@ -15,6 +15,7 @@ import json
 import re
 import resource
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -156,37 +157,31 @@ async def measure(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     began = time.perf_counter()
     await index([folder / "tables"])
     indexed = time.perf_counter() - began
-    truths = made.truths(rows)
+    count: Counter[str] = Counter()
+    taken: list[float] = []
     lines = QUESTIONS.read_text(encoding="utf-8").splitlines()
-    right = shown = silent = computed = 0
-    planted: list[bool] = []
-    taken = []
-    for line, truth in zip(lines, truths, strict=True):
+    for line, truth in zip(lines, made.truths(rows), strict=True):
         row = json.loads(line)
         began = time.perf_counter()
         played, state = await ask(row, len(rows[row["table"]]))
         taken.append((time.perf_counter() - began) * 1000)
         answer = state["answer"]
         good = is_right(truth, answer.text)
-        right += good
-        shown += is_right(truth, await of_shown(row, played))
-        silent += played.silent()
-        computed += bool(answer.sentences) and all(s.support == "computed" for s in answer.sentences)
-        planted += altered(state)
+        count["right"] += good
+        count["right from the rows shown"] += is_right(truth, await of_shown(row, played))
+        count["silent partial prompts"] += played.silent()
+        count["answers marked computed"] += {s.support for s in answer.sentences} == {"computed"}
+        planted = altered(state)
+        count["figures altered in a digit"] += len(planted)
+        count["of these marked computed"] += sum(planted)
         if given.show:
             print("right" if good else "WRONG", row["question"], "->", answer.text[:200], "| truth", truth)
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return {
-        "questions": len(truths),
-        "right": right,
-        "right from the rows shown": shown,
-        "silent partial prompts": silent,
-        "answers marked computed": computed,
-        "figures altered in a digit": len(planted),
-        "of these marked computed": sum(planted),
+        "questions": len(taken),
+        **count,
         "ms a question, median": sorted(taken)[len(taken) // 2],
         "ms a question, most": max(taken),
-        "largest child, MiB": children,
+        "largest child, MiB": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
         "seconds to index": indexed,
     }
 
