@@ -235,8 +235,10 @@ async def program(arm: str, work: Path, served: str) -> None:
 def measure(given: argparse.Namespace, work: Path, url: str) -> dict[str, Any]:
     """Let the programs take turns, and return the figures."""
     asked, others = questions(given.questions)
-    took: dict[str, list[float]] = {arm: [] for arm in ARMS}
-    wide: dict[str, list[float]] = {arm: [] for arm in ARMS}
+    took: dict[str, list[float]] = {}
+    wide: dict[str, list[float]] = {}
+    for arm in ARMS:
+        took[arm], wide[arm] = [], []
     counts: dict[str, dict[str, float]] = {}
     digests: dict[str, str] = {}
     for turn in range(given.rounds):
