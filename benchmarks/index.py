@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from printed import options, tell
+from printed import emit, options
 
 DATA = Path(
     os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -139,7 +139,7 @@ def main() -> None:
         figures = measure(scratch / "files")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 def measure(folder: Path) -> dict[str, float | int]:

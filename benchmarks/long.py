@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from printed import options, own_home, tell
+from printed import emit, options, own_home
 
 from serve import (  # noqa: TID251 - benchmarks/serve.py
     NOTES,
@@ -203,7 +203,7 @@ def main() -> None:
         run = measure(
             folder / "home", folder / "texts", given.minutes, given.askers, given.think, given.trace
         )
-        tell(asyncio.run(run), given.json)
+        emit(asyncio.run(run), given.json)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import pypdfium2
 from lxml import etree, html
-from printed import options, tell
+from printed import emit, options
 
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.stages import prepare
@@ -212,7 +212,7 @@ def main() -> None:
         if ending == given.show:
             print(*row.lost, sep="\n")
     if given.json:
-        tell({f"{e} lost": len(r.lost) for e, r in rows.items()}, given.json)
+        emit({f"{e} lost": len(r.lost) for e, r in rows.items()}, given.json)
 
 
 if __name__ == "__main__":

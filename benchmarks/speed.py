@@ -36,7 +36,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from printed import options, tell
+from printed import emit, options
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -349,7 +349,7 @@ def main() -> None:
             figures = measure(given, given.work, desk.base_url)
     else:
         figures = measure(given, given.work, "") | cold(given.work)
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":
