@@ -128,7 +128,9 @@ def routed(path: Path, predict: Callable[[str], dict[str, float]]) -> Figures:
     rows = read_routed(path, LABELS)
     predict("warm up")
     started = time.perf_counter()
-    right = [routing.best(predict(row.query)) == row.label for row in rows]
+    right: list[bool] = []
+    for row in rows:
+        right.append(routing.best(predict(row.query)) == row.label)
     spent = time.perf_counter() - started
     return {
         "questions": len(rows),

@@ -76,7 +76,8 @@ def routed(data: Path) -> Iterator[dict[str, Any]]:
     for row, group in zip(public, near, strict=True):
         if group % PARTS:
             yield {"query": row.query, "label": row.label, "source": row.source}
-    for made in {row.pattern: row for row in template_questions()}.values():
+    of_patterns = {row.pattern: row for row in template_questions()}
+    for made in of_patterns.values():
         yield {"query": made.query, "label": made.label, "source": "template"}
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from printed import judge_of
 from question_sets import DATA, Question, Row, questions, read
 
-UNMARKED = ("(unverified)", "(not found in the sources)")
+UNMARKED = re.compile(r"\(unverified\)|\(not found in the sources\)")
 """How an answer marks a sentence that its sources do not support."""
 VERDICTS = ("right", "wrong", "abstained")
 
@@ -27,13 +29,11 @@ def verdicts(rows: dict[str, Row], asked: Sequence[Question] = ()) -> dict[str, 
 
 def holds_gold(q: Question, files: list[str], titles: dict[str, str]) -> bool:
     """Return whether every gold file is among some files; `titles` names the passages of HotpotQA."""
-    names = tuple(files)
-    if q["set"] == "hops":
-        names = tuple([titles.get(Path(file).name, file) for file in files])
-    for gold in q["gold_files"]:
-        if not any(name.endswith(gold) for name in names):
-            return False
-    return True
+    missing = list(q["gold_files"])
+    for file in files:
+        name = titles.get(Path(file).name, file) if q["set"] == "hops" else file
+        missing = [gold for gold in missing if not name.endswith(gold)]
+    return not missing
 
 
 class Comparison:
@@ -46,8 +46,10 @@ class Comparison:
         for rows in arms.values():
             self.asked = [q for q in self.asked if q["id"] in rows]
         self.gold = [q for q in self.asked if q["answerable"] and q["gold_files"]]
-        self.sets = list(dict.fromkeys([q["set"] for q in self.asked]))
-        self.widths = [max(6, len(name)) for name in self.sets]
+        self.widths: dict[str, int] = {}
+        """By set: the width of its column."""
+        for q in self.asked:
+            self.widths[q["set"]] = max(6, len(q["set"]))
         self.judged: dict[str, list[str]] = {}
         """By arm: the verdict on each question."""
         for arm, rows in arms.items():
@@ -60,7 +62,7 @@ class Comparison:
     def head(self) -> str:
         """Return the headers of the columns of `line`."""
         names = ""
-        for name, width in zip(self.sets, self.widths, strict=True):
+        for name, width in self.widths.items():
             names += f" {name:>{width}}"
         return f"right wrong declined{names}  calls  tokens in  out   read kept cited  marked"
 
@@ -69,14 +71,15 @@ class Comparison:
         judged, rows = self.judged[arm], [self.arms[arm][q["id"]] for q in self.asked]
         right, wrong, declined = map(judged.count, VERDICTS)
         line = f"{right:5} {wrong:5} {declined:8}"
-        of_sets = Counter([q["set"] for q, v in zip(self.asked, judged, strict=True) if v == "right"])
-        for name, width in zip(self.sets, self.widths, strict=True):
+        of_sets: Counter[str] = Counter()
+        for q, verdict in zip(self.asked, judged, strict=True):
+            of_sets[q["set"]] += verdict == "right"
+        for name, width in self.widths.items():
             line += f" {of_sets[name]:{width}}"
-        line += (
-            f" {_mean(rows, 'calls'):6.2f} {_mean(rows, 'tokens_in'):10.0f} {_mean(rows, 'tokens_out'):4.0f}"
-        )
-        read, kept_, cited = (self._with_gold(arm, key) for key in ("read", "kept", "cited"))
-        return f"{line}  {read:5} {kept_:4} {cited:5} {_marked(rows):7}"
+        line += f" {_mean(rows, 'calls'):6.2f} {_mean(rows, 'tokens_in'):10.0f}"
+        line += f" {_mean(rows, 'tokens_out'):4.0f}"
+        line += f"  {self._with_gold(arm, 'read'):5} {self._with_gold(arm, 'kept'):4}"
+        return f"{line} {self._with_gold(arm, 'cited'):5} {_marked(rows):7}"
 
     def _with_gold(self, arm: str, key: str) -> int:
         """Return for how many questions all gold files were read, kept or cited."""
@@ -97,29 +100,35 @@ class Comparison:
     def by_kind(self) -> Iterator[str]:
         """Yield the verdicts on each kind of question, a column for each arm."""
         yield "right / wrong / declined  " + "  ".join([f"{arm:>9}" for arm in self.arms])
-        for kind in dict.fromkeys([q["kind"] for q in self.asked]):
+        numbers: dict[str, list[int]] = {}
+        for n, q in enumerate(self.asked):
+            numbers.setdefault(q["kind"], []).append(n)
+        for kind, of_kind in numbers.items():
             line = f"{kind:24}"
             for judged in self.judged.values():
-                counts = Counter([v for q, v in zip(self.asked, judged, strict=True) if q["kind"] == kind])
-                cell = "/".join([str(counts[verdict]) for verdict in VERDICTS])
+                found = [judged[n] for n in of_kind]
+                cell = "/".join(map(str, map(found.count, VERDICTS)))
                 line += f"  {cell:>9}"
             yield line
 
 
 def _mean(rows: Sequence[Row], key: str) -> float:
-    return sum([row.get(key, 0) for row in rows]) / len(rows)
+    return fmean([row.get(key, 0) for row in rows])
 
 
 def _marked(rows: Sequence[Row]) -> int:
     """Return how many answers mark a sentence as not supported."""
     count = 0
     for row in rows:
-        count += any(mark in row["answer"] for mark in UNMARKED)
+        count += UNMARKED.search(row["answer"]) is not None
     return count
 
 
 def interval(gains: list[int], draws: int = 2_000) -> str:
     """Return the mean of paired differences with its 95 % bootstrap interval (seed 0)."""
     dice, n = random.Random(0), len(gains) or 1
-    means = sorted([sum(dice.choices(gains, k=n)) / n for _ in range(draws)])
+    means: list[float] = []
+    for _ in range(draws):
+        means.append(sum(dice.choices(gains, k=n)) / n)
+    means.sort()
     return f"{sum(gains) / n:+.3f} [{means[int(0.025 * draws)]:+.3f}, {means[int(0.975 * draws)]:+.3f}]"

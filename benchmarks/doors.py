@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from printed import options, own_home, tell
+from printed import emit, options, own_home
 from processor import spent
 
 from ragweave.benchmarks.serve import (
@@ -160,7 +160,7 @@ def main() -> None:
     with own_home() as folder:
         asyncio.run(build(folder / "texts"))
         figures = asyncio.run(measure_doors(folder / "home", given.rounds))
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def printed(command: str) -> str:
     )
     if done.returncode:
         sys.exit(f"{command}\nended with {done.returncode}:\n{done.stderr[-2_000:]}")
-    return "\n".join(line.rstrip() for line in done.stdout.strip().splitlines()) + "\n"
+    return "\n".join(map(str.rstrip, done.stdout.strip().splitlines())) + "\n"
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from filing_reports import HALVES, Half, Question, write
-from printed import options, own_home, tell
+from printed import emit, options, own_home
 
 FIRST = 3
 Place = tuple[str, int, str]
@@ -116,7 +116,7 @@ def main() -> None:
             index([folder], half.name.replace(" ", "_"))
             named = asyncio.run(measured(half, asked, given.verbose))
             figures |= named
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":

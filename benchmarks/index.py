@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from printed import options, tell
+from printed import emit, options
 
 DATA = Path(
     os.environ.get("RAGWEAVE_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data")
@@ -139,7 +139,7 @@ def main() -> None:
         figures = measure(scratch / "files")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 def measure(folder: Path) -> dict[str, float | int]:
@@ -161,20 +161,22 @@ def measure(folder: Path) -> dict[str, float | int]:
     counts = asyncio.run(count())
     stages = alone(sorted(map(str, folder.iterdir())))
     close_stores()
-    slowest = max(stages.values())
-    return {
+    figures: dict[str, float | int] = {
         "files": report.files,
         "paragraphs": counts["paragraph"],
         "vectors": report.chunks,
         "wall s": report.seconds,
         "paragraphs / s": counts["paragraph"] / report.seconds,
-        **{f"{name} busy s": value for name, value in report.busy.items()},
-        **{f"{name} alone s": value for name, value in stages.items()},
-        "wall / slowest stage alone": report.seconds / slowest,
-        "unchanged run s": again.seconds,
-        "peak RSS MiB": own,
-        "peak RSS of a reader MiB": reader,
     }
+    for name, seconds in report.busy.items():
+        figures[f"{name} busy s"] = seconds
+    for name, seconds in stages.items():
+        figures[f"{name} alone s"] = seconds
+    figures["wall / slowest stage alone"] = report.seconds / max(stages.values())
+    figures["unchanged run s"] = again.seconds
+    figures["peak RSS MiB"] = own
+    figures["peak RSS of a reader MiB"] = reader
+    return figures
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ async def answered(question: str, library: str) -> list[str]:
     from ragweave.app.api import aask
 
     answer = await aask(question, context=Context(library=library, mode="extractive"))
-    return list(dict.fromkeys(c.id for c in answer.citations))
+    return list(dict.fromkeys([citation.id for citation in answer.citations]))
 
 
 async def searched(question: str, library: str) -> list[str]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from printed import options, own_home, tell
+from printed import emit, options, own_home
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -178,9 +178,8 @@ async def look(library: Any, named: Any, asked: Asked) -> dict[str, Any]:
         passages = [passage_of(items[id], asked.text) for id, _ in best]
         return scores_of(library, asked.text, passages)
 
-    out: dict[str, Any] = {}
-    for row in rows:
-        out[row["kind"]] = named_once(row["ids"], names)
+    out: dict[str, Any] = {"dense": named_once(rows[0]["ids"], names)}
+    out["lexical"] = named_once(rows[1]["ids"], names)
     out["rrf"] = named_once([id for id, _ in pool("rrf", 1.0)], names)
     for weight in DENSE:
         order = pool("scores", weight)
@@ -321,7 +320,7 @@ async def main(each: int, kept: Path | None) -> dict[str, Any]:
         )
         table[name] = {**lines, "auc": [best, fitted], "ms": ms, "questions": len(source.asked)}
     print()
-    tell({weights: "chosen without " + ", ".join(names) for weights, names in picks.items()}, None)
+    emit({weights: "chosen without " + ", ".join(names) for weights, names in picks.items()}, None)
     return table
 
 

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from printed import a_source, options, tell
+from printed import a_source, emit, options
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -163,7 +163,7 @@ def measure(way: str, count: int, home: Path, database: str) -> dict[str, float]
         named: dict[str, float] = {}
         for name, value in found.items():
             named[" ".join(filter(None, (way, label, name)))] = value
-        tell(named, None)
+        emit(named, None)
         figures.update(named)
 
     mebibytes = size(catalog, library) / 2**20

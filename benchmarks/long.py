@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from printed import options, own_home, tell
+from printed import emit, options, own_home
 
 from serve import (  # noqa: TID251 - benchmarks/serve.py
     NOTES,
@@ -101,13 +101,15 @@ class Load:
         if '"done"' not in ended:
             raise ValueError(f"the upload was not indexed: {ended[-200:]}")
         rows = (await self.client.get("/api/sources", params={"library": "default"})).json()["sources"]
-        mine = {int(s["name"][8:-3]): s["id"] for s in rows if s["uploaded"]}
+        mine: dict[int, str] = {}
+        for source in rows:
+            if source["uploaded"]:
+                mine[int(source["name"][8:-3])] = source["id"]
         if n not in mine:
             raise ValueError("the upload is no source")
         if len(mine) > UPLOADED:
-            (
-                await self.client.delete(f"/api/sources?library=default&ids={mine[min(mine)]}")
-            ).raise_for_status()
+            path = f"/api/sources?library=default&ids={mine[min(mine)]}"
+            (await self.client.delete(path)).raise_for_status()
             self.counts["deleted"] += 1
 
     async def look(self) -> None:
@@ -201,7 +203,7 @@ def main() -> None:
         run = measure(
             folder / "home", folder / "texts", given.minutes, given.askers, given.think, given.trace
         )
-        tell(asyncio.run(run), given.json)
+        emit(asyncio.run(run), given.json)
 
 
 if __name__ == "__main__":

@@ -166,8 +166,8 @@ def letters(dice: random.Random) -> tuple[str, list[Row]]:
         parts.append(
             f"## Letter {n}, from {row['from']}\n\nDear friend, I write from {row['at']}, where I met"
             f" {row['met']} on the bridge. With this comes {row['gift']}; I paid {pence} pence for it and was"
-            " cheated, as you will say. The evenings are long here, and the lamp is poor. Do not answer before"
-            f" you have slept on it. Your servant, {row['from']}."
+            " cheated, as you will say. The evenings are long here, and the lamp is poor. Do not answer"
+            f" before you have slept on it. Your servant, {row['from']}."
         )
     return document("Letters of Orla and Tobias", parts), rows
 

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import pypdfium2
 from lxml import etree, html
-from printed import options, tell
+from printed import emit, options
 
 from ragweave.corpora.decode import read_text
 from ragweave.corpora.ingest.stages import prepare
@@ -78,9 +78,10 @@ def found(folders: Sequence[Path], each: int) -> dict[str, list[Path]]:
             known = ending == "pdf" or ending in ZIPPED or ending in (*MARKED, *PLAIN, *MAIL)
             if known and path.is_file() and 0 < path.stat().st_size <= LARGEST:
                 by_ending[ending].setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
-    return {
-        ending: [paths[key] for key in sorted(paths)[:each]] for ending, paths in sorted(by_ending.items())
-    }
+    chosen: dict[str, list[Path]] = {}
+    for ending, paths in sorted(by_ending.items()):
+        chosen[ending] = [paths[key] for key in sorted(paths)[:each]]
+    return chosen
 
 
 def plainly(path: Path, ending: str) -> Iterator[str]:
@@ -106,14 +107,14 @@ def plainly(path: Path, ending: str) -> Iterator[str]:
 
 
 def _elements(root: etree._Element | None, line: str) -> Iterator[str]:
-    for element in root.iter() if root is not None else ():
-        if isinstance(element.tag, str) and etree.QName(element).localname == line:
-            texts = (e.text or "" for e in element.iter() if isinstance(e.tag, str) and not _is_code(e))
-            yield (
-                " ".join(texts)
-                if line == "p" and element.prefix in ("w", "a")
-                else "".join(element.itertext())
-            )
+    if root is None:
+        return
+    for element in root.iter(f"{{*}}{line}"):
+        if line == "p" and element.prefix in ("w", "a"):
+            texts = [inner.text or "" for inner in element.iter("*") if not _is_code(inner)]
+            yield " ".join(texts)
+        else:
+            yield "".join(element.itertext())
 
 
 def _is_code(element: etree._Element) -> bool:
@@ -142,7 +143,8 @@ def _mailed(path: Path) -> Iterator[str]:
 
 def _unmarked(text: str, ending: str) -> Iterator[str]:
     if ending == "ipynb":
-        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+        sources = ["".join(cell["source"]) for cell in json.loads(text)["cells"]]
+        text = "\n".join(sources)
     if ending == "rtf":
         text = re.sub(r"\{\\(?:fonttbl|colortbl|\*\\generator)(?:[^{}]|\{[^{}]*\})*\}", "", text)
         text = re.sub(r"\\(?:par|line)\b", "\n", text)
@@ -156,7 +158,7 @@ def _unmarked(text: str, ending: str) -> Iterator[str]:
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text as they are compared."""
-    return [w.casefold() for w in WORD.findall(text)]
+    return list(map(str.casefold, WORD.findall(text)))
 
 
 def measured(path: Path, ending: str, row: Row) -> None:
@@ -172,13 +174,14 @@ def measured(path: Path, ending: str, row: Row) -> None:
         row.seconds += time.process_time() - before
     row.read += 1
     row.warned += bool(made.warnings)
-    texts = (" ".join((item.title, *item.heading, item.text)) for item in made.items)
-    held = {w for text in texts for w in words_of(text)}
+    read: set[str] = set()
+    for item in made.items:
+        read.update(words_of(" ".join((item.title, *item.heading, item.text))))
     for line in plainly(path, ending):
         words = words_of(line)
         if words:
             row.lines += 1
-            if sum(w in held for w in words) < KEPT * len(words):
+            if sum(map(read.__contains__, words)) < KEPT * len(words):
                 row.lost.append(f"{path.name}: {' '.join(line.split())[:150]}")
 
 
@@ -209,7 +212,7 @@ def main() -> None:
         if ending == given.show:
             print(*row.lost, sep="\n")
     if given.json:
-        tell({f"{e} lost": len(r.lost) for e, r in rows.items()}, given.json)
+        emit({f"{e} lost": len(r.lost) for e, r in rows.items()}, given.json)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from printed import options, tell
+from printed import emit, options
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SIZE = (1280, 800)
@@ -97,7 +97,7 @@ def main() -> None:
             read = Counter(" ".join(way(pixels)).split())
             figures[f"{name}: {by}, s"] = sum(os.times()[:2]) - began
             figures[f"{name}: {by}, words"] = (read & Counter(words) if words else read).total()
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":

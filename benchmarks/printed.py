@@ -32,7 +32,7 @@ def own_home(work: Path | None = None) -> Iterator[Path]:
         yield folder
 
 
-def tell(figures: Mapping[str, Any], to: Path | None) -> None:
+def emit(figures: Mapping[str, Any], to: Path | None) -> None:
     """Print `figures`, and write them to the file `to` if it is given."""
     for name, value in figures.items():
         print(f"{name:>32}  {value:,.2f}" if isinstance(value, float) else f"{name:>32}  {value}")
@@ -56,7 +56,7 @@ def run(doc: str | None, measure: Measure, add: AddOptions | None = None) -> Non
         add(parser)
     given = parser.parse_args()
     with own_home(given.work) as folder:
-        tell(asyncio.run(measure(folder, given)), given.json)
+        emit(asyncio.run(measure(folder, given)), given.json)
 
 
 def a_source(id: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from printed import judge_of, options, own_home, tell
+from printed import emit, judge_of, options, own_home
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -225,7 +225,7 @@ def main() -> None:
     figures["all: quotes with words of another place"] = f"{total['misplaced']} of {total['passages']}"
     for what, of in (("few", "of"), ("few, no answer", "no answer"), ("few, unrelated", "unrelated")):
         figures[f"all: {what}"] = f"{total[what]} of {total[of]}"
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,8 @@ async def measure(folder: Path, home: Path, text: float) -> None:
     print(f"home: {megabytes(home):.1f} MB, {megabytes(home) / text:.1f} for a megabyte of text", flush=True)
     library = await open_library("default")
     sources = await library.sources()
-    middle = next(s for s in sources if s.path.endswith(f"file{len(sources) // 2:04}.md"))
+    name = f"file{len(sources) // 2:04}.md"
+    [middle] = [source for source in sources if source.path.endswith(name)]
     print(f"files that hold the word before: {len(holding(home, (WORD,)))}")
     waiting = Waiting(library.id)
     waiting.start()
@@ -156,7 +157,7 @@ async def measure(folder: Path, home: Path, text: float) -> None:
         f" {waiting.longest:.2f} s"
     )
     began, cpu = time.monotonic(), processor()
-    (folder / f"file{len(sources) // 2:04}.md").unlink()
+    (folder / name).unlink()
     (folder / "file0001.md").write_text("# File 1\n\nIt was changed.\n")
     await index([folder], "default")
     took, used = time.monotonic() - began, processor() - cpu

@@ -29,14 +29,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from printed import options, tell
+from counting import counting
+from printed import emit, options
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("RAGWEAVE_DATA", HERE.parent.parent / "shared" / "data"))
@@ -146,54 +146,6 @@ def asker(arm: str, work: Path, served: str, model: Any) -> Ask:
     return answered if served or mode == "extractive" else injected
 
 
-def count_calls(of: Any, name: str, counts: Counter[str], label: str) -> tuple[Any, str, Any]:
-    """Count the calls of a method under a label; returns the class, the name and the method to restore."""
-    plain = getattr(of, name)
-
-    def call(*given: Any, **more: Any) -> Any:
-        counts[label] += 1
-        return plain(*given, **more)
-
-    setattr(of, name, call)
-    return of, name, plain
-
-
-@contextmanager
-def counting(counts: Counter[str]) -> Iterator[None]:
-    """Count what a question runs: statements, transactions, supersteps, nodes, threads, scorings."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from langgraph.pregel._loop import PregelLoop
-    from sqlalchemy import event
-    from sqlalchemy.engine import Engine
-
-    from ragweave.models.relevance import RelevanceHead
-    from ragweave.nodes.run import NodeRun
-
-    patched = [
-        count_calls(ThreadPoolExecutor, "submit", counts, "thread hops"),
-        count_calls(PregelLoop, "after_tick", counts, "supersteps"),
-        count_calls(RelevanceHead, "scores", counts, "pool scorings"),
-        count_calls(NodeRun, "done", counts, "node runs"),
-    ]
-
-    def stated(*_: Any) -> None:
-        counts["SQL statements"] += 1
-
-    def begun(*_: Any) -> None:
-        counts["transactions"] += 1
-
-    event.listen(Engine, "before_cursor_execute", stated)
-    event.listen(Engine, "begin", begun)
-    try:
-        yield
-    finally:
-        event.remove(Engine, "before_cursor_execute", stated)
-        event.remove(Engine, "begin", begun)
-        for of, name, plain in patched:
-            setattr(of, name, plain)
-
-
 async def program(arm: str, work: Path, served: str) -> None:
     """Be one of the programs: answer the questions of each line, and print what they took."""
     from desk import scripted
@@ -235,8 +187,10 @@ async def program(arm: str, work: Path, served: str) -> None:
 def measure(given: argparse.Namespace, work: Path, url: str) -> dict[str, Any]:
     """Let the programs take turns, and return the figures."""
     asked, others = questions(given.questions)
-    took: dict[str, list[float]] = {arm: [] for arm in ARMS}
-    wide: dict[str, list[float]] = {arm: [] for arm in ARMS}
+    took: dict[str, list[float]] = {}
+    wide: dict[str, list[float]] = {}
+    for arm in ARMS:
+        took[arm], wide[arm] = [], []
     counts: dict[str, dict[str, float]] = {}
     digests: dict[str, str] = {}
     for turn in range(given.rounds):
@@ -347,7 +301,7 @@ def main() -> None:
             figures = measure(given, given.work, desk.base_url)
     else:
         figures = measure(given, given.work, "") | cold(given.work)
-    tell(figures, given.json)
+    emit(figures, given.json)
 
 
 if __name__ == "__main__":

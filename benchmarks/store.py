@@ -65,7 +65,10 @@ def main(folder: Path, runs: int) -> None:
                 figures.setdefault("ask", []).append(spent(home, *cli, "ask", question)[0])
             searched = float(spent(home, "-c", ASK_OFTEN, QUESTIONS[0])[1])
             figures.setdefault("search of every corpus in a process that stays", []).append(searched)
-            size = sum(p.stat().st_size for p in home.rglob("*") if p.is_file() and not p.is_symlink())
+            size = 0
+    for path in home.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            size += path.stat().st_size
             figures.setdefault("MiB", []).append(size / 2**20)
     for what, seconds in figures.items():
         print(f"{what:50} {statistics.median(seconds):8.3f}")

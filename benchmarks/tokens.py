@@ -48,7 +48,8 @@ async def measured(name: str, server: ScriptedServer) -> tuple[float, float, flo
         server.checks.clear()
     answers: list[int] = []
     checks: list[int] = []
-    for prompt in [request.prompt for request in sent]:
+    for request in sent:
+        prompt = request.prompt
         if "numbered documents" in prompt:
             answers.append(len(prompt) // 4)
         if "sentences of" in prompt.lower() and "You check" in prompt:

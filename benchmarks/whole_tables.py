@@ -49,9 +49,9 @@ class Played:
             values = [line for line in body if not line.startswith(("Note: ", "No row"))][1:]
             return "Final Answer: " + "\n".join([f"- {value} [{n}]" for value in values])
         stem = self.row["table"].split(".")[0]
-        numbers = [n for n, title, _ in documents if stem in title and f"Table {n} has " in prompt]
-        if numbers:
-            return f"Table {numbers[0]}: {self.row['statement']}"
+        for n, title, _ in documents:
+            if stem in title and f"Table {n} has " in prompt:
+                return f"Table {n}: {self.row['statement']}"
         if "query" in self.row and not self._asked:
             self._asked = True
             return f"Query: {self.row['query']}"
@@ -77,7 +77,8 @@ def is_right(truth: Any, answer: str) -> bool:
     """Return whether an answer is right: a number to the cent, a text, or all of a set and no more."""
     if isinstance(truth, set):
         lines = list(filter(str.strip, answer.split("\n")))
-        return len(lines) == len(truth) and all(str(value) in "\n".join(lines) for value in truth)
+        missing = [value for value in truth if str(value) not in "\n".join(lines)]
+        return len(lines) == len(truth) and not missing
     if isinstance(truth, str):
         return truth in answer
     without_marks = re.sub(r"\[\d+\]", "", answer)

@@ -113,7 +113,7 @@ class ItemLine(BaseModel):
 
 
 def states_items(first: str) -> bool:
-    """Tell by the first line of a JSON Lines file whether it is an item list."""
+    """Return whether a JSON Lines file with this first line is an item list."""
     return bool(first.lstrip().startswith("{") and _KIND.search(first) and _TEXT.search(first))
 
 

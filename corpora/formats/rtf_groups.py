@@ -24,7 +24,7 @@ _SKIPPED = frozenset(
     " latentstyles generator bkmkstart bkmkend xe tc atnid atnref atndate atrfstart atrfend nonesttables"
     " nonshppict shprslt objdata objclass objname sp mmathpict".split()
 )
-"""Groups that hold no text of the document, or text that stands elsewhere too."""
+"""Groups that hold no text of the document, or text that is also elsewhere."""
 _AROUND = frozenset("shp shpgrp shpinst shppict do object fldinst mmath".split())
 """Groups without text of their own around others that may have some."""
 _EDGES = frozenset("header headerl headerr headerf footer footerl footerr footerf".split())
@@ -70,7 +70,7 @@ class _Group:
 
     @property
     def place(self) -> str:
-        """Where text goes that stands here."""
+        """Return the part that takes the text of this group."""
         if self.sink in _READ and (self.hidden or self.tiny or self.deleted):
             return "skipped" if self.deleted else "hidden"
         return self.sink

@@ -96,7 +96,7 @@ def _value(element: Any, name: str) -> str:
 
 
 def _text(element: Any) -> str:
-    """Return the words of an element; what is placed for itself stands apart, and entities say nothing."""
+    """Return the words of an element, with spaces around parts that have their own position; no entities."""
     parts = [element.text or ""]
     for e in element.iterdescendants():
         apart = " " if _name(e) != "tspan" or {"x", "y", "dy"} & set(e.keys()) else ""

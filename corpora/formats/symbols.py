@@ -49,7 +49,7 @@ BOXES = frozenset("☐☑☒✓✔✗✘")
 
 
 def is_symbolic(font: str) -> bool:
-    """Tell a font whose letters are pictures."""
+    """Return whether the letters of a font are pictures."""
     return " ".join(font.casefold().split()) in _TABLES
 
 

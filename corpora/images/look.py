@@ -31,7 +31,7 @@ def inside(
     """Return an item for each picture inside a file that was read, and what could not be looked at.
 
     `shots` are the pictures of a PDF, which were looked at with its pages; `links` takes the files of the
-    pictures that the file links to inside the roots, and how they looked, "" where one was not there.
+    pictures that the file links to inside the roots, with their states, "" for a missing one.
     """
     made, missed = Items(source, path, parsed), Counter[str]()
     with ExitStack() as stack:
