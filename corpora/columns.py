@@ -71,7 +71,10 @@ class Rowed:
 
 
 def _any_amount(cells: Iterable[Cell]) -> bool:
-    return any(is_amount(cell.text) for cell in cells)
+    for cell in cells:
+        if is_amount(cell.text):
+            return True
+    return False
 
 
 def is_amount(text: str) -> bool:
@@ -125,19 +128,22 @@ def columns_of(rows: Sequence[Rowed]) -> list[Cell]:
     columns = _joined(cells)
     more: list[Cell] = []
     for row in rows:
-        if row.has_amount:
-            more += (cell for cell in row.cells if not _over(cell, columns))
+        for cell in row.cells:
+            if row.has_amount and not _over(cell, columns):
+                more.append(cell)
     return _joined([*columns, *more])
 
 
 def _plain(row: Rowed, rows: Sequence[Rowed]) -> list[Cell]:
     """Return the cells of a row that overlap at most one cell of every other row."""
-    others = [other.cells for other in rows if other is not row]
-    found: list[Cell] = []
-    for cell in row.cells:
-        if not any(len(_over(cell, cells)) > 1 for cells in others):
-            found.append(cell)
-    return found
+    spanning: set[Cell] = set()
+    for other in rows:
+        if other is row:
+            continue
+        for cell in row.cells:
+            if len(_over(cell, other.cells)) > 1:
+                spanning.add(cell)
+    return [cell for cell in row.cells if cell not in spanning]
 
 
 def _joined(cells: Iterable[Cell]) -> list[Cell]:
@@ -229,10 +235,14 @@ def joined_heads(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def lined_up(cells: Sequence[Cell], within: float = _ALIGNED) -> bool:
     """Return whether cells line up: by their left sides, their right sides or their middles."""
-    lefts = [cell.left for cell in cells]
-    rights = [cell.right for cell in cells]
-    middles = [(cell.left + cell.right) / 2 for cell in cells]
-    return any(_agree(sides, within) for sides in (lefts, rights, middles))
+    lefts: list[float] = []
+    rights: list[float] = []
+    middles: list[float] = []
+    for cell in cells:
+        lefts.append(cell.left)
+        rights.append(cell.right)
+        middles.append((cell.left + cell.right) / 2)
+    return _agree(lefts, within) or _agree(rights, within) or _agree(middles, within)
 
 
 def _agree(sides: Sequence[float], within: float) -> bool:

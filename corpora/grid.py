@@ -72,8 +72,9 @@ def grids(lines: Sequence[PageLine]) -> Iterator[tuple[int, int, Block]]:
         if not laid:
             at += 1
             continue
-        first = min(row.first for row in rows[top:end])
-        last = max(row.last for row in rows[top:end])
+        first, last = rows[top].first, rows[top].last
+        for row in rows[top:end]:
+            first, last = min(first, row.first), max(last, row.last)
         yield first, last + 1, _block(laid, level)
         at = floor = end
 
@@ -119,7 +120,10 @@ def _fills_gaps(row: Rowed, cells: Sequence[Cell], size: float) -> bool:
     gap = GAP * 0.5 * size
     if cells[0].left - row.cells[-1].right > gap or row.cells[0].left - cells[-1].right > gap:
         return True
-    return all(len(cell.text) < 3 or is_amount(cell.text) for cell in cells)
+    for cell in cells:
+        if len(cell.text) > 2 and not is_amount(cell.text):
+            return False
+    return True
 
 
 def _follows(before: Rowed, row: Rowed) -> bool:
@@ -234,9 +238,10 @@ def _starts_table(row: Rowed, above: Sequence[Rowed]) -> bool:
 
 def _is_prose(row: Rowed) -> bool:
     """Return whether a row has no amounts and a long cell after its first."""
-    if row.has_amount:
-        return False
-    return max(len(cell.text) for cell in row.cells[1:]) > SHORT
+    for cell in row.cells[1:]:
+        if len(cell.text) > SHORT:
+            return not row.has_amount
+    return False
 
 
 def _fits(rows: Sequence[Rowed], at: int, n: int) -> bool:
@@ -266,13 +271,16 @@ def _block(rows: Sequence[Laid], level: int) -> Block:
     """Return the block of a table, with a span for each row."""
     text = ""
     spans: list[Span] = []
-    boxes: list[Box] = []
     page = rows[0][0][0].page
+    boxes: list[Box] = []
     for used, texts in rows:
         text += "\n" if text else ""
         start = len(text)
         text += " | ".join(t.replace(" | ", " / ") for t in texts)
-        around = [row.bbox for row in used]
+        around: list[Box] = []
+        for row in used:
+            around.append(row.bbox)
+            if row.page == page:
+                boxes.append(row.bbox)
         spans.append(Span(start, len(text), 0, used[0].page, union(around)))
-        boxes += (row.bbox for row in used if row.page == page)
     return Block(text, "table", level, page=page, bbox=union(boxes), spans=tuple(spans))

@@ -168,7 +168,8 @@ def _of_words(rows: Sequence[Rowed], wide: Sequence[Rowed]) -> tuple[list[Laid],
     full = [row for row in wide if len(row.cells) == width]
     if len(full) < max(ROWS - 1, 0.4 * len(wide)):
         return [], 0
-    columns = [[row.cells[n] for row in full] for n in range(width)]
+    cells = [row.cells for row in full]
+    columns = list(zip(*cells, strict=True))
     if not all(map(lined_up, columns)) or not _are_short(columns[1:]):
         return [], 0
     sides = list(map(_sides, columns))
@@ -195,7 +196,10 @@ def _are_short(columns: Sequence[Sequence[Cell]]) -> bool:
 
 def _sides(column: Sequence[Cell]) -> Cell:
     """Return an empty cell as wide as a column."""
-    return Cell(min(cell.left for cell in column), max(cell.right for cell in column), "")
+    left, right = column[0].left, column[0].right
+    for cell in column:
+        left, right = min(left, cell.left), max(right, cell.right)
+    return Cell(left, right, "")
 
 
 def count_over(cell: Cell, row: Rowed) -> int:

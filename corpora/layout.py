@@ -196,7 +196,7 @@ def _is_heading(group: Sequence[PageLine], body: float) -> bool:
     text = " ".join(line.text for line in group)
     if not _WORDLIKE.search(text) and not re.search(r"\w\w", text):
         return False
-    smallest = min(line.size for line in group)
+    smallest = min(_sizes(group))
     if smallest >= body * LARGER:
         return len(text) <= _HEADING_CHARACTERS and len(group) <= 4
     bold = smallest >= body * 0.95 and all(line.bold for line in group)
@@ -205,9 +205,13 @@ def _is_heading(group: Sequence[PageLine], body: float) -> bool:
     return bold and short and not aside and not text.endswith((".", ",", ";", ":"))
 
 
+def _sizes(group: Sequence[PageLine]) -> list[float]:
+    return [line.size for line in group]
+
+
 def _style(group: Sequence[PageLine], body: float) -> float:
     """Return the rank of a heading: its font size, or 0 for bold lines of body size."""
-    size = max(line.size for line in group)
+    size = max(_sizes(group))
     return round(size * 2) / 2 if size >= body * LARGER else 0.0
 
 

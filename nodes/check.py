@@ -86,7 +86,11 @@ def _kind(sentences: Sequence[Sentence], citations: Sequence[Citation]) -> Kind:
 
 
 def _quotes(sentences: Sequence[Sentence]) -> bool:
-    return any(s.support == "quoted" for s in sentences)
+    return _any_is("quoted", sentences)
+
+
+def _any_is(support: str, sentences: Sequence[Sentence]) -> bool:
+    return any(sentence.support == support for sentence in sentences)
 
 
 def _confidence(sentences: Sequence[Sentence]) -> float:
@@ -156,7 +160,7 @@ def _note(run: NodeRun, draft: AnswerBuilder) -> None:
         run.note(WITHHELD.format(n=draft.dropped))
     if _quotes(draft.sentences):
         run.note(QUOTED if chat() is not None else f"{QUOTED} {SET_UP}")
-    elif run.context.check_by == "off" and any(s.support == "unchecked" for s in draft.sentences):
+    elif run.context.check_by == "off" and _any_is("unchecked", draft.sentences):
         run.note(UNCHECKED)
 
 

@@ -21,7 +21,8 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
 
     Each item is scored against the query of the hop that fetched it. Pictures and recordings are scored by
     their text; pictures also by an image encoder, or by what a vision model sees in them. A model's verdict
-    that cannot be read is `ambiguous`. If newer items are preferred, age changes the order, never the verdict.
+    that cannot be read is `ambiguous`. If newer items are preferred, age changes the order, but not the
+    verdict.
     """
     run = NodeRun("grade", state, runtime)
     items = best_of_hop(state)

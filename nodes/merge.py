@@ -34,8 +34,12 @@ async def merge(state: VideoState, runtime: NodeRuntime) -> Update:
     library = await run.library()
     items = await library.items(_ids(joined))
     whole = await library.items(lists.get("video", []))
-    recordings = [i for i in lists.get("video", []) if i in whole]
-    named = [(whole[i].source, whole[i].title) for i in recordings]
+    recordings: list[str] = []
+    named: list[tuple[str, str]] = []
+    for i in lists.get("video", []):
+        if i in whole:
+            recordings.append(i)
+            named.append((whole[i].source, whole[i].title))
     best = mixed(joined, items, named)[:CLIPS]
     found: list[RankedList] = []
     if "video" in state.get("corpora", []) and recordings:

@@ -175,7 +175,7 @@ async def _known(run: NodeRun, state: State, reading: Reading) -> Knowledge:
 
     tables: Mapping[str, Sequence[TablePart]] = {}
     if _asks_tables(run):
-        tables = await parts_of(library, list({strip["evidence"] for strip in reading.strips}))
+        tables = await parts_of(library, list(_evidence_of(reading.strips)))
     # Without a model, the search is for the edited query.
     question = state["query"] if reading.opening and not model else state["question"]
     others = not run.context.corpora and bool(fallback_corpora(state, state["query"], await run.held()))
@@ -280,7 +280,12 @@ def _summary(reading: Reading, wanted: Decision, decision: Decision, then: Then,
     return "; ".join([*statements, step])
 
 
+def _evidence_of(strips: Sequence[Strip]) -> set[str]:
+    """Return the ids of the evidence of strips."""
+    return {strip["evidence"] for strip in strips}
+
+
 def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:
     """Return the best items over all hops, whole, if the refinement of their hop kept nothing of them."""
-    have = {strip["evidence"] for strip in strips}
+    have = _evidence_of(strips)
     return [as_strip(row) for row in ordered[:SELECTED] if row["id"] not in have]

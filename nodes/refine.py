@@ -31,8 +31,8 @@ NEAREST = 3
 async def refine(state: State, runtime: NodeRuntime) -> Update:
     """Return the strips of this hop that are relevant to its query, each with its own place.
 
-    A chat model reads every item whole and ignores what does not help. A further round adds the items that the
-    grade does not call irrelevant, or else its best item. Without a chat model items are cut only if
+    A chat model reads every item whole and ignores what does not help. A further round adds the items that
+    are not graded as irrelevant, or else its best item. Without a chat model, items are cut only if
     `method.strip_mode` asks for strips, and a long document that is read whole is never cut.
     """
     run = NodeRun("refine", state, runtime)
@@ -42,7 +42,7 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
         return _uncut(run, kept, f"{counted(len(kept), 'passage')}, whole")
     lower = bound(state)
     nearest = found[: NEAREST if run.hop == 1 else 1]
-    kept = [e for e in found if e["relevance"] >= lower] or nearest
+    kept = _relevant(found, lower) or nearest
     if run.context.method.strip_mode == "auto":
         # Quotes are cut from the items themselves.
         some = f"{len(kept)} of {counted(len(found), 'passage')} kept"
@@ -51,7 +51,7 @@ async def refine(state: State, runtime: NodeRuntime) -> Update:
 
 
 def shown_whole(context: Context) -> bool:
-    """Tell whether items stay whole because a chat model reads them."""
+    """Return whether items stay whole because a chat model reads them."""
     return context.method.strip_mode == "auto" and has_writer_model(context)
 
 
@@ -60,10 +60,15 @@ def _for_a_model(run: NodeRun, state: State, found: Sequence[Evidence]) -> list[
     lower, grade = bound(state), state.get("grade")
     readable = [e for e in found if _is_readable(e, lower)]
     if run.hop > 1:
-        return [e for e in readable if e["relevance"] >= lower] or readable[:1]
+        return _relevant(readable, lower) or readable[:1]
     if not grade:
         return readable
     return readable[: SHOWN[run.context.effort][grade["action"]]]
+
+
+def _relevant(rows: Sequence[Evidence], lower: float) -> list[Evidence]:
+    """Return the rows that are not irrelevant."""
+    return [row for row in rows if row["relevance"] >= lower]
 
 
 def _is_readable(row: Evidence, lower: float) -> bool:
@@ -77,7 +82,7 @@ def _uncut(run: NodeRun, kept: Sequence[Evidence], summary: str) -> Update:
     strips: list[Strip] = []
     for row in kept:
         strips += [as_strip(row), *as_seen(row)]
-    return run.done(summary, data={"strips": [s["id"] for s in strips]}, knowledge=strips)
+    return run.done(summary, data={"strips": _ids(strips)}, knowledge=strips)
 
 
 async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
@@ -94,8 +99,12 @@ async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
     if uncut:
         summary += f"; documents whole: {len(uncut)}"
     knowledge = [*uncut, *chosen]
-    data = {"strips": [s["id"] for s in knowledge], "of": len(made)}
+    data = {"strips": _ids(knowledge), "of": len(made)}
     return run.done(summary, judged, data=data, knowledge=knowledge)
+
+
+def _ids(strips: Sequence[Strip]) -> list[str]:
+    return [strip["id"] for strip in strips]
 
 
 def _apart(
@@ -129,7 +138,9 @@ def _removed(cut_from: Sequence[Evidence], items: Mapping[str, Item], chosen: Se
     for row in cut_from:
         if row["id"] in items:
             before += len(items[row["id"]].text)
-    after = sum(len(strip["text"]) for strip in chosen)
+    after = 0
+    for strip in chosen:
+        after += len(strip["text"])
     return 1 - after / (before or 1)
 
 
@@ -151,7 +162,7 @@ async def score_strips(run: NodeRun, query: str, made: Sequence[Strip]) -> Outco
     """Score strips with the run's evaluator for strips, all at once."""
     if not made:
         return Outcome([], "local")
-    judged = await score_passages(run, query, [as_read(s) for s in made])
+    judged = await score_passages(run, query, list(map(as_read, made)))
     scored: list[Strip] = []
     for strip, score in zip(made, judged.value, strict=True):
         scored.append(Strip(**{**strip, "score": round(score, 4)}))

@@ -52,7 +52,7 @@ async def _ids(run: NodeRun, library: Library, task: ClipTask, scope: Scope) -> 
         ranking = await _of_clips(library, queries, scope, length, "lexical")
     else:
         ranking = await _of_clips(library, [forms["scene"]], scope, length, "visual")
-    ids = await _in_scope(library, [i for i, _ in ranking], scope)
+    ids = await _in_scope(library, _ids_of(ranking), scope)
     # The clips at a moment that the question names are found whatever its other words are.
     if name == "speech" and scope.names_moment:
         ids = list(dict.fromkeys([*ids, *await clips_within(library, scope)]))
@@ -64,7 +64,7 @@ async def _of_recordings(run: NodeRun, library: Library, query: str, scope: Scop
     (lists,) = await search_within(library, "video", [query], scope, run.context.method.pool)
     dense, words = _ranking(lists.dense), _ranking(lists.lexical)
     both = fuse_scores([(dense_weight(run.context), dense, None), (1.0, words, 0.0)])
-    return [i for i, _ in both][:RECORDINGS]
+    return _ids_of(both)[:RECORDINGS]
 
 
 async def _of_clips(
@@ -81,6 +81,10 @@ async def _in_scope(library: Library, ids: Sequence[str], scope: Scope) -> list[
     return [i for i in ids if i in items and scope.holds(items[i])]
 
 
+def _ids_of(ranking: Ranking) -> list[str]:
+    return [i for i, _ in ranking]
+
+
 def _ranking(hits: Iterable[Hit]) -> Ranking:
     return [(hit.id, hit.score) for hit in hits]
 
@@ -92,8 +96,11 @@ async def _of_chunks(run: NodeRun, library: Library, queries: list[str], scope: 
     chunks: dict[str, Chunk] = {}
     rankings: list[tuple[float, Ranking]] = []
     for found in await nearest_chunks(library, distinct, length, scope.sources):
-        chunks.update((chunk.id, chunk) for chunk, _ in found)
-        rankings.append((1.0, [(chunk.id, cosine) for chunk, cosine in found]))
+        ranking: list[tuple[str, float]] = []
+        for chunk, cosine in found:
+            chunks[chunk.id] = chunk
+            ranking.append((chunk.id, cosine))
+        rankings.append((1.0, ranking))
     best = fuse_ranks(rankings)
     nearest = await _of_clips(library, distinct, scope, length, "dense")
     place = {clip: n for n, (clip, _) in enumerate(nearest)}

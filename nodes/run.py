@@ -33,7 +33,8 @@ ANSWERING = ("reason", "generate")
 class NodeRun(RunContext):
     """One execution of one node: the run context of its components, and its step.
 
-    The node that opens a turn passes the id of the `turn`. `by` is the strategy of a node without a component.
+    The node that opens a turn passes the id of the `turn`. A node without a component passes its strategy
+    as `by`.
 
     Attributes:
         fallback: the fallback of a component that does not decide.
