@@ -1,5 +1,10 @@
 """Which documents a query names: by the words of their titles, files, folders, dates and first lines.
 
+A name tells documents apart that look alike, such as the reports of two companies. The words of a name lead
+nowhere if no other document looks like the one that bears it: the search by words and vectors finds it by what
+it says, and words of a title occur in many questions that are about something else. A file that is named with
+its ending always counts.
+
 A word leads to a document if few documents of this library are named with it. No list of names or words
 decides. A document's names are read from the catalog once after each change, so a renamed file is known by
 its new name without being indexed again.
@@ -17,6 +22,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select
 
+from ragweave.corpora.store import look_alikes
 from ragweave.corpora.store.schema import in_parts, items, paths, sources
 from ragweave.corpora.store.stores import Stores
 from ragweave.corpora.store.words import Ranking
@@ -129,6 +135,10 @@ def _leads(held: Stores, library: str, query: str) -> Leads:
     if count < 2:
         return {}
     found = _by_words(held, library, names, said) if said else {}
+    if found:
+        long = [document for document, passages in names.passages.items() if passages >= LONG]
+        alike = look_alikes.with_look_alikes(held, library, found, long)
+        found = {document: lead for document, lead in found.items() if document in alike}
     for n in _files_in(query, names):
         found[names.documents[n]] = 1.0
     return found
