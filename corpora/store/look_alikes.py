@@ -18,7 +18,7 @@ from ragweave.corpora.store.schema import items, vectors
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.relevance import EncoderKind, kind_of
 
-ALIKE: dict[EncoderKind, float] = {"static": 0.65, "transformer": 0.9}
+ALIKE: dict[EncoderKind, float] = {"static": 0.6, "transformer": 0.82}
 """Cosine from which a passage is a near copy of another one, by kind of encoder (docs/results.md)."""
 FIRST = 8
 """Passages of a document that are compared."""
