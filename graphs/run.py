@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ragweave.components.context import Context
     from ragweave.components.evidence import Evidence
+    from ragweave.components.local.listing import Listed
 
 GRAPHS: dict[str, str] = {
     name: f"ragweave.graphs.{name}"
@@ -182,19 +183,29 @@ async def asearch(
     context: Context | dict[str, Any] | None = None,
     whole: bool = False,
 ) -> list[Evidence]:
-    """Return ranked evidence for a query, without an answer: routed, retrieved, fused and scored.
+    """Return evidence for a query in the order in which an answer without a model quotes it.
 
     The library that is named comes before that of the context. With `whole`, for a language model, what holds
-    another passage takes its place. Else a paragraph and the document that it is of may both be there, each
-    with its own place.
+    another passage takes its place. Else a document of which a passage is listed is left out.
     """
+    return [entry.row for entry in await alist(query, in_library(context, library), whole)]
+
+
+async def alist(query: str, knobs: Context, whole: bool = False) -> list[Listed]:
+    """Return what `asearch` returns, each row with its lines that match."""
     from ragweave.components.distinct import distinct
+    from ragweave.components.local.listing import listed
+    from ragweave.corpora.store.library import open_library
     from ragweave.graphs.search import graph as search
     from ragweave.nodes.state import best_of_hop
 
-    knobs = in_library(context, library)
     most = knobs.kept
     deeper = knobs.model_copy(update={"top_k": min(2 * most, 50)}) if whole else knobs
     state: Any = await search.ainvoke({"question": query}, context=deeper)
-    found = best_of_hop(state)
-    return distinct(found, most) if whole else found
+    rows = best_of_hop(state)
+    entries = await listed(await open_library(knobs.library), query, rows, deeper, whole)
+    if not whole:
+        return entries
+    kept = distinct([entry.row for entry in entries], most)
+    lines = {entry.row["id"]: entry for entry in entries}
+    return [lines[row["id"]]._replace(row=row) for row in kept]

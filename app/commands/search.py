@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragweave.app import api
 from ragweave.app.commands.common import (
     EXIT_ABSTAINED,
     JsonOption,
@@ -30,6 +28,7 @@ from ragweave.app.commands.options import (
     scope,
 )
 from ragweave.app.render import Lines, print_evidence
+from ragweave.graphs.run import alist
 
 if TYPE_CHECKING:
     from ragweave.components.context import Context
@@ -74,32 +73,6 @@ async def _holds(library: str) -> bool:
 
 
 async def passages_for(query: str, context: Context) -> tuple[list[Evidence], list[Lines]]:
-    """Return the passages that extractive mode would quote, in its order, further ones, and what holds no words."""
-    from ragweave.components.local.quotes import named_by, quotes
-    from ragweave.components.local.surroundings import read_with_surroundings
-    from ragweave.components.passages import evidence_of
-    from ragweave.corpora.store.library import open_library
-    from ragweave.models.text import content_terms
-
-    library = await open_library(context.library)
-    idf = await library.idf(content_terms(query))
-    rows = {row["id"]: row for row in await api.asearch(query, context=context)}
-    read = await asyncio.to_thread(read_with_surroundings, library, [*rows.values()])
-    found: dict[str, tuple[Evidence, Lines]] = {}
-    named = await asyncio.to_thread(named_by, library, query)
-    chosen = await asyncio.to_thread(quotes, query, read, idf.__getitem__, most=context.kept, named=named)
-    for quoted in chosen:
-        item = quoted.item
-        row = rows.get(item.id)
-        if row is None:  # a neighbour of what was found, or a part of it
-            here = (r for r in rows.values() if r["locator"].get("file") == item.locator.get("file"))
-            row = next(here, next(iter(rows.values())))
-            if not context.corpora or item.corpus in context.corpora:
-                row = evidence_of(item, query, row["hop"], row["score"], row["relevance"])
-        found.setdefault(row["id"], (row, (quoted.text, quoted.marked)))
-    files = {row["locator"].get("file") for row, _ in found.values()}
-    for row in rows.values():
-        if not (row["corpus"] == "document" and row["locator"].get("file") in files):
-            found.setdefault(row["id"], (row, ("", ())))
-    kept = [*found.values()][: context.kept]
-    return [row for row, _ in kept], [lines for _, lines in kept]
+    """Return what a search found, best first, and of each the lines that match."""
+    entries = await alist(query, context)
+    return [entry.row for entry in entries], [(entry.text, entry.marked) for entry in entries]

@@ -55,9 +55,9 @@ _LITTLE = 0.35
 """Share of the question's words, by rarity, below which even the best passage shares few."""
 _BEFORE = 0.3
 """Weight of a word of the question before, if that of a word of the turn itself is 1."""
-_HEADINGS, _MEANING, _BESIDE = 0.5, 1.0, 0.2
+_HEADINGS, _MEANING, _BESIDE = 0.5, 1.5, 0.2
 """Weights of what the headings hold, of the cosine, and of each neighbour, if that of a sentence's own words is 1."""
-_MORE, _NEW, _RANK = 0.15, 1.5, 0.05
+_MORE, _NEW, _RANK = 0.2, 1.5, 0.03
 """Weights of each sentence of a stretch, of the words that no passage holds yet, and of each rank further down."""
 _LEAD, _KIND = 1.0, 0.75
 """What a stretch gains whose document the question names clearly, and one of the kind that it asks for."""
@@ -150,22 +150,40 @@ async def write(run: RunContext, given: GenerationInput, builder: AnswerBuilder)
         return ""
     rows = in_order([e for e in given.rows.values() if e["origin"] != "model"])
     library, idf = await run.library(), await idf_of(run, given.question)
-    asked = Scope(start=run.context.from_time, end=run.context.to_time)
-    if window := window_of(given.question):
-        asked = Scope(start=window[0], end=window[1])
-
-    def chosen() -> list[Quote]:
-        read = read_with_surroundings(library, rows)
-        named = named_by(library, given.question)
-        return quotes(given.question, read, idf, given.turn, asked, named=named)
-
-    found = await asyncio.to_thread(chosen)
+    times = Scope(start=run.context.from_time, end=run.context.to_time)
+    found = await asyncio.to_thread(best_quotes, library, given.question, rows, idf, given.turn, times)
     if found and max(q.share for q in found) < _LITTLE:
         builder.say_above(FEW)
     for quoted in found:
         _show(quoted, builder, given.rows)
     show_pictures(given, builder)
     return "" if builder.sentences else await nothing_found(run) if not rows else NOTHING
+
+
+def best_quotes(
+    library: Library,
+    question: str,
+    rows: Sequence[Evidence],
+    idf: Idf,
+    turn: str = "",
+    times: Scope | None = None,
+    most: int = QUOTES,
+) -> list[Quote]:
+    """Return the passages of what was found, the best first. CPU work: async callers use `asyncio.to_thread`.
+
+    Args:
+        library: holds the items.
+        question: what is asked; the seconds of recordings that it names come before `times`.
+        rows: what was found, best first.
+        idf: how rare a term is.
+        turn: the turn itself, if the question before stands in front of it.
+        times: the seconds of recordings that are asked for.
+        most: passages at most.
+    """
+    read = read_with_surroundings(library, rows)
+    window = window_of(question)
+    asked = Scope(start=window[0], end=window[1]) if window else times
+    return quotes(question, read, idf, turn, asked, most, named_by(library, question))
 
 
 def _show(quoted: Quote, builder: AnswerBuilder, rows: Mapping[str, Evidence]) -> None:
