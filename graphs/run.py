@@ -198,18 +198,18 @@ async def asearch(
 async def alist(query: str, knobs: Context, whole: bool = False) -> list[Listed]:
     """Return what `asearch` returns, each row with its lines that match."""
     from ragweave.components.distinct import distinct
-    from ragweave.components.local.listing import listed
+    from ragweave.components.local.listing import RANKED, listed
     from ragweave.corpora.store.library import open_library
     from ragweave.graphs.search import graph as search
     from ragweave.nodes.state import best_of_hop
 
-    most = knobs.kept
-    deeper = knobs.model_copy(update={"top_k": min(2 * most, 50)}) if whole else knobs
+    deep = min(2 * knobs.kept, 50) if whole else knobs.kept
+    deeper = knobs.model_copy(update={"top_k": max(deep, RANKED)})
     state: Any = await search.ainvoke({"question": query}, context=deeper)
     rows = best_of_hop(state)
-    entries = await listed(await open_library(knobs.library), query, rows, deeper, whole)
+    entries = await listed(await open_library(knobs.library), query, rows, knobs, whole)
     if not whole:
         return entries
-    kept = distinct([entry.row for entry in entries], most)
+    kept = distinct([entry.row for entry in entries], knobs.kept)
     lines = {entry.row["id"]: entry for entry in entries}
     return [lines[row["id"]]._replace(row=row) for row in kept]

@@ -19,6 +19,9 @@ from ragweave.components.scope import Scope
 from ragweave.corpora.store.library import Library
 from ragweave.models.text import content_terms
 
+RANKED = 8
+"""Rows whose passages compete, at least: how many rows are wanted does not change which come first."""
+
 
 class Listed(NamedTuple):
     """One row of a list, the lines of it that match, and the words in these that are highlighted."""
@@ -31,20 +34,22 @@ class Listed(NamedTuple):
 async def listed(
     library: Library, query: str, rows: Sequence[Evidence], context: Context, whole: bool = False
 ) -> list[Listed]:
-    """Return at most `context.kept` rows in the order of an answer's quotes.
+    """Return what was found in the order of an answer's quotes, and at most `context.kept` rows of it.
 
     Args:
         library: holds the items.
         query: what was searched.
         rows: what was found, best first.
         context: knobs of the run.
-        whole: keep every row, also a document of which a passage is listed.
+        whole: return every row instead, also a document of which a passage is listed.
     """
     idf = await library.idf(content_terms(query))
-    most = len(rows) if whole else context.kept
+    ranked = rows[: max(context.kept, RANKED)]
     times = Scope(start=context.from_time, end=context.to_time)
     weight = idf.__getitem__
-    chosen = await asyncio.to_thread(best_quotes, library, query, rows, weight, times=times, most=most)
+    chosen = await asyncio.to_thread(
+        best_quotes, library, query, ranked, weight, times=times, most=context.kept
+    )
     found: dict[str, Listed] = {}
     for quoted in chosen:
         row = _row_of(quoted, query, rows, context)
@@ -54,7 +59,7 @@ async def listed(
         covered = row["corpus"] == "document" and _file(row) in files
         if whole or not covered:
             found.setdefault(row["id"], Listed(row))
-    kept = [*found.values()]
+    kept = list(found.values())
     return kept if whole else kept[: context.kept]
 
 

@@ -40,8 +40,9 @@ SHARPNESS = 3
 """Power that parts the document that is named best from others of which a part of the words is said."""
 LEAST = 0.05
 """Lead below which a document counts as not named."""
-LEADING = 0.8
-"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md)."""
+LEADING, NEARLY = 0.5, 0.8
+"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md); and the share
+of the best lead that it needs: the other quarter of the same company shares the company's name alone."""
 FEW = 5
 """Documents that are searched by themselves, at most; a name that more share tells little."""
 MORE = 20
@@ -99,8 +100,9 @@ def leads(held: Stores, library: str, query: str) -> Leads:
 
 
 def clear(known: Leads) -> Leads:
-    """Return the leads of the documents that are named clearly."""
-    return {document: lead for document, lead in known.items() if lead >= LEADING}
+    """Return the leads of the documents that are named clearly, and nearly as well as the best."""
+    least = max(LEADING, NEARLY * max(known.values(), default=0.0))
+    return {document: lead for document, lead in known.items() if lead >= least}
 
 
 def leading(held: Stores, library: str, query: str) -> list[str]:

@@ -6,7 +6,9 @@ import json
 import re
 from pathlib import Path
 
-from ragweave.app.api import aask, aindex
+import pytest
+
+from ragweave.app.api import aask, aindex, asearch
 from ragweave.app.commands.search import passages_for
 from ragweave.components.answer import Answer
 from ragweave.components.context import Context
@@ -19,6 +21,15 @@ ROOT = Path(__file__).parents[2]
 SETS = ("canalboat", "campsite")
 PLAIN = (".txt", ".csv")
 """Files whose lines are read as they are."""
+QUESTIONS = (
+    "What does the ferry cost?",
+    "When was the lamp lit?",
+    "How many seats has the cinema?",
+    "茶室几点开门?",
+    "Who keeps the lighthouse?",
+    "When does the last boat leave on Sundays?",
+    "Which picture shows the harbour?",
+)
 
 
 async def answers_over(folder: Path) -> list[Answer]:
@@ -54,15 +65,23 @@ async def test_no_quote_holds_words_of_another_place_than_the_cited_one(home: Pa
 async def test_search_lists_the_quotes_of_an_answer_first_and_in_their_order(home: Path) -> None:
     await aindex([ROOT / "examples" / "library"], "demo")
     context = Context(library="demo", mode="extractive")
-    for question in (
-        "What does the ferry cost?",
-        "When was the lamp lit?",
-        "How many seats has the cinema?",
-        "茶室几点开门?",
-    ):
+    for question in QUESTIONS:
         quotes = [s.text for s in (await aask(question, context=context)).sentences if s.support == "quoted"]
         listed = [text for text, _ in (await passages_for(question, context))[1]]
         assert quotes and listed[: len(quotes)] == quotes
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["page", "model"])
+async def test_the_first_three_files_of_search_and_of_an_answer_agree(home: Path, whole: bool) -> None:
+    await aindex([ROOT / "examples" / "library"], "demo")
+    context = Context(library="demo", mode="extractive")
+    for question in QUESTIONS:
+        answer = await aask(question, context=context)
+        cited = {c.n: c.locator["file"] for c in answer.citations}
+        shown = [cited[s.citations[0]] for s in answer.sentences if s.support == "quoted"]
+        found = [row["locator"]["file"] for row in await asearch(question, context=context, whole=whole)]
+        first = list(dict.fromkeys(shown))
+        assert first and list(dict.fromkeys(found))[: len(first)] == first, question
 
 
 def cited_line(place: Locator) -> str | None:
