@@ -175,12 +175,14 @@ def _first_mark_end(window: str) -> int:
 
 
 def _closed_at(window: str) -> list[int]:
-    """Return where a mark may end; a raised sign behind it may also begin the next one, as in `^[1]^[2]`."""
+    """Return where a mark may end; signs behind it may also begin the next one, as in `^[1]^[2]`, `$^1$$^2$`."""
     ends = []
     for m in islice(_CLOSING.finditer(window), _TRIES):
-        ends.append(m.end())
-        if len(m.group()) > 1 and m.group()[-1] in "^$":
-            ends.append(m.end() - 1)
+        end = m.end()
+        ends.append(end)
+        while end - 1 > m.start() and window[end - 1] in "^$":
+            end -= 1
+            ends.append(end)
     return ends
 
 

@@ -141,6 +141,7 @@ def test_code_cites_nothing() -> None:
     st.integers(1, 6),
 )
 @example(["It is. ", "^[1]", "^[1]"], 1)
+@example(["It is. ", "$^{1}$", "$^{1}$"], 1)
 async def test_how_a_text_is_cut_into_parts_changes_no_sentence(words: list[str], width: int) -> None:
     text = "".join(words)
     assert await pieces(text, width) == split(text)
