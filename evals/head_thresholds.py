@@ -27,7 +27,7 @@ SETS = {"XQuAD, not trained on": "xquad", "HotpotQA, its scale was fitted to": "
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class VerdictShares:
     """Shares of questions by the verdict over their best candidate, under the thresholds that ship."""
 
     correct: float
@@ -52,8 +52,8 @@ class HeadThresholds:
     questions: int
     upper: float
     lower: float
-    present: Verdicts
-    absent: Verdicts
+    present: VerdictShares
+    absent: VerdictShares
 
     @property
     def precision(self) -> float:
@@ -82,12 +82,12 @@ async def measure(data: Path, precision: float, kept: float) -> list[HeadThresho
     return found
 
 
-def verdicts(best: Sequence[float], thresholds: tuple[float, float] = SHIPPED) -> Verdicts:
+def verdicts(best: Sequence[float], thresholds: tuple[float, float] = SHIPPED) -> VerdictShares:
     """Return the shares of verdicts over best scores; both thresholds are inclusive."""
     upper, lower = thresholds
     scores = np.asarray(best, dtype=np.float64)
     correct, incorrect = float((scores >= upper).mean()), float((scores < lower).mean())
-    return Verdicts(correct, 1 - correct - incorrect, incorrect)
+    return VerdictShares(correct, 1 - correct - incorrect, incorrect)
 
 
 def table(rows: Sequence[HeadThresholds]) -> str:
@@ -100,7 +100,7 @@ def table(rows: Sequence[HeadThresholds]) -> str:
     return as_text(columns, lines)
 
 
-def shares(said: Verdicts) -> str:
+def shares(said: VerdictShares) -> str:
     """Return the shares of `correct`, `ambiguous` and `incorrect` as text."""
     return f"{said.correct:.3f} / {said.ambiguous:.3f} / {said.incorrect:.3f}"
 
