@@ -135,7 +135,7 @@ $(HFVENV)/.ready: pyproject.toml constraints.txt
 	@echo "Setting up torch and transformers ..."
 	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0 \
 	  || $(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,video]' \
+	@$(HF)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,train,fastembed,video,bertscore]' \
 	  onnx pytest pytest-asyncio hypothesis
 	@touch $@
 

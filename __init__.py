@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragweave.app.api import aask, aindex, asearch, ask, astream, build_agent, index, search
+    from ragweave.app.corrective import CragRetriever
     from ragweave.app.integrations import Retriever, as_tool
     from ragweave.components.answer import Answer
     from ragweave.components.context import Context
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Answer", "Context", "RagweaveError", "Retriever", "__version__", "aask", "aindex", "as_tool", "asearch",
-    "ask", "astream", "build_agent", "index", "search",
+    "Answer", "Context", "CragRetriever", "RagweaveError", "Retriever", "__version__", "aask", "aindex", "as_tool",
+    "asearch", "ask", "astream", "build_agent", "index", "search",
 ]  # fmt: skip
 
 _ELSEWHERE = {
     "Answer": "ragweave.components.answer",
     "Context": "ragweave.components.context",
+    "CragRetriever": "ragweave.app.corrective",
     "RagweaveError": "ragweave.models.errors",
     "Retriever": "ragweave.app.integrations",
     "as_tool": "ragweave.app.integrations",

@@ -66,7 +66,7 @@ def rounds(known: Knowledge, most: int) -> list[Round]:
         files: list[str] = []
         tables: dict[int, Sequence[TablePart]] = {}
         for number, id in enumerate(fresh, len(earlier) + 1):
-            documents.append((number, *_titled(texts.get(id, ()), rows.get(id))))
+            documents.append((number, *titled(texts.get(id, ()), rows.get(id))))
             files.append(_outer_file(rows.get(id)))
             if id in known.tables:
                 tables[number] = known.tables[id]
@@ -128,7 +128,7 @@ def _outer_file(row: Evidence | None) -> str:
     return row["locator"].get("file", "") if row is not None and is_nested(row) else ""
 
 
-def _titled(strips: Sequence[Strip], row: Evidence | None) -> tuple[str, str]:
+def titled(strips: Sequence[Strip], row: Evidence | None) -> tuple[str, str]:
     """Return title and text of a document; a note if another document contains it by now."""
     if not strips:
         return headed(row["title"] if row else "", row), _IN_ANOTHER

@@ -8,8 +8,13 @@ from typing import NamedTuple
 
 from ragweave.components.context import Context
 from ragweave.components.method import published_of
-from ragweave.components.run_context import chosen
+from ragweave.components.run_context import RunContext, chosen
+from ragweave.corpora.knowledge.search import has_graph
+from ragweave.corpora.settings import corpora_settings
 from ragweave.models.settings import model_settings
+
+GRAPH = "entity graph"
+"""The part of VideoRAG that a chat model builds while recordings are indexed."""
 
 
 class StandIn(NamedTuple):
@@ -23,21 +28,44 @@ class StandIn(NamedTuple):
         return f"{self.part} {self.published}: {self.here}"
 
 
-def stand_ins(context: Context) -> list[StandIn]:
-    """Return the parts for which a run under a preset uses something else than its authors."""
-    rows = []
-    for part, published in published_of(context.preset).items():
-        here = next(filter(None, _candidates(part, context)), "none")
-        name = published.partition(" ")[0]
-        if _key(name) not in _key(here):
-            rows.append(StandIn(part, published, here))
+def stand_ins(context: Context, graph: bool | None = None) -> list[StandIn]:
+    """Return the parts for which a run under a preset uses something else than its authors.
+
+    Args:
+        context: the knobs of the run.
+        graph: whether the library that is asked has an entity graph; None: the settings say what indexing
+            builds.
+    """
+    rows: list[StandIn] = []
+    for part, theirs in published_of(context.preset).items():
+        if part == GRAPH:
+            here = _graph(graph)
+        else:
+            here = next(filter(None, _candidates(part, context)), "none")
+        if here and _key(theirs.partition(" ")[0]) not in _key(here):
+            rows.append(StandIn(part, theirs, here))
     return rows
 
 
-def told(context: Context) -> str:
-    """Return a sentence that names the stand-ins of a run, or "" if there are none."""
-    rows = "; ".join(map(str, stand_ins(context)))
+def told(context: Context, graph: bool | None = None) -> str:
+    """Return a sentence that names the stand-ins of a run, or ""; `graph` as `stand_ins` takes it."""
+    rows = "; ".join(map(str, stand_ins(context, graph)))
     return f"As {context.preset} was published, but for: {rows}." if rows else ""
+
+
+async def told_of(run: RunContext) -> str:
+    """Return a sentence that names the stand-ins of a run, a missing entity graph of its recordings included."""
+    if GRAPH not in published_of(run.context.preset):
+        return told(run.context)
+    recordings = "clip" in await run.held()
+    return told(run.context, not recordings or await has_graph(await run.library()))
+
+
+def _graph(built: bool | None) -> str:
+    """Return what there is in place of the entity graph, or "" if there is one."""
+    if built or (built is None and corpora_settings().entities == "llm"):
+        return ""
+    return f"none{' in this library' if built is False else ''}, set RAGWEAVE_ENTITIES=llm and index again"
 
 
 def _key(name: str) -> str:

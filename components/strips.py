@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ragweave.components.evidence import Evidence, Strip
 from ragweave.components.method import Method
-from ragweave.components.passages import best_window, heading_title, pieces, strip_at
+from ragweave.components.passages import as_strip, best_window, heading_title, pieces, strip_at
 from ragweave.corpora.types import Item
 from ragweave.models import tables
 from ragweave.models.text import content_terms, fold, terms, words
@@ -90,6 +90,12 @@ def likeliest(text: str, spans: Sequence[Span], query: str, most: int, opening: 
 def strip_of(e: Evidence, item: Item, start: int, end: int, hop: int) -> Strip:
     """Return a strip of an item without a score yet."""
     return {**strip_at(item, start, end, e["query"], hop, -1.0), "title": heading_title(item)}
+
+
+def strip_of_text(e: Evidence, start: int, end: int) -> Strip:
+    """Build the row of a strip of a text that no library holds, not scored yet."""
+    strip = as_strip(e)
+    return {**strip, "id": f"{e['id']}#{start}-{end}", "text": e["text"][start:end], "score": -1.0}
 
 
 def select(made: Sequence[Strip], method: Method) -> list[Strip]:

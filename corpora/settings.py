@@ -79,6 +79,10 @@ class CorporaSettings(Settings):
         pattern="^(https?://.*)?$",
         description="Base address of a SearxNG server; may be on this machine.",
     )
+    web_open: bool = Field(
+        True,
+        description="Whether the pages that SearxNG names are opened and read; false: their snippets alone.",
+    )
     tavily_key: SecretStr = Field(SecretStr(""), description="Key of Tavily.")
     lock_wait: ClassVar[float] = 600.0
     """Seconds a second writer waits for the first one."""

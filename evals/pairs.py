@@ -51,7 +51,7 @@ def read_pairs(path: Path) -> list[LabelledQuestion]:
 
 
 def scorer(name: str) -> Callable[[Sequence[LabelledQuestion]], Scorer]:
-    """Return the maker of an evaluator by name: `small`, `llm`, `checkpoint:PATH`, or `checkpoint`.
+    """Return the maker of an evaluator by name: `local`, `llm`, `checkpoint:PATH`, or `checkpoint`.
 
     `checkpoint` alone is the one that RAGWEAVE_EVALUATOR names.
 
@@ -65,7 +65,7 @@ def scorer(name: str) -> Callable[[Sequence[LabelledQuestion]], Scorer]:
         return lambda groups: _checkpoint(path or model_settings().evaluator)
     if kind == "llm":
         return lambda groups: _llm()
-    raise InputError(f"there is no evaluator “{name}”", "use small, llm, checkpoint or checkpoint:PATH")
+    raise InputError(f"there is no evaluator “{name}”", "use local, llm, checkpoint or checkpoint:PATH")
 
 
 def _small(groups: Sequence[LabelledQuestion]) -> Scorer:

@@ -5,21 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
+from langgraph.graph import END, START
+
+from ragweave.components.context import Context
 from ragweave.components.conversation import conversation as talk
 from ragweave.components.conversation import documents_message
+from ragweave.components.evidence import Evidence
 from ragweave.components.expand import clean
-from ragweave.components.rounds import Round
+from ragweave.components.method import Preset, knobs_of
+from ragweave.components.passages import as_strip
+from ragweave.components.rounds import Round, titled
 from ragweave.components.turn import SAID, needed, turn_of
 from ragweave.corpora.store.library import Library
 from ragweave.evals.data import listed
 from ragweave.evals.metrics import exact_match, token_f1
-from ragweave.evals.retrieval import ranking
+from ragweave.graphs.base import Graph, new_graph
 from ragweave.models.chat import Chat
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import clip, words
+from ragweave.nodes.condense import condense
+from ragweave.nodes.fuse import fuse
+from ragweave.nodes.retrieve import retrieve
+from ragweave.nodes.state import best_of_hop
 from ragweave.prompts import load
 
 _VERDICTS = {" yes ", " no "}
@@ -30,6 +41,13 @@ _WHOLE = 1_000_000
 """Token limit of a conversation: practically none, because training leaves out those that are too long."""
 PROMPTS = "ragweave.evals.prompts"
 NODE = "synthesize"
+
+PRESET: Preset = "auto-rag-paper"
+_FIXED = knobs_of(PRESET)
+ROUNDS, PASSAGES = int(_FIXED["max_hops"]), int(_FIXED["method.turn_passages"])
+"""Rounds of a question and documents of a round, as the preset asks the model that is taught."""
+_DEEP = 50
+"""Documents that a search gives; those that earlier rounds showed are taken out."""
 
 Outcome = str
 """`kept`, or the reason for dropping a walk."""
@@ -62,8 +80,8 @@ class SynthesisSettings:
     rewriter proposes for a round; the first useful one counts.
     """
 
-    rounds: int = 5
-    passages: int = 3
+    rounds: int = ROUNDS
+    passages: int = PASSAGES
     candidates: int = 4
 
 
@@ -202,9 +220,8 @@ async def _first_useful(
     """Search until a query finds a (sub-)answer; return that round, or the round of the first query."""
     first: tuple[str, list[tuple[str, str, str]]] | None = None
     for query in queries:
-        ids = [i for i in await ranking(library, query, "rerank") if i not in seen][:passages]
-        items = await library.items(ids)
-        found = [(i, items[i].title, items[i].text) for i in ids if i in items]
+        rows = [row for row in await searched(library, query) if row["id"] not in seen][:passages]
+        found = [(row["id"], *titled([as_strip(row)], row)) for row in rows]
         useful = any(bears(f"{title}\n{text}", task) for _, title, text in found)
         first = first if first is not None and not useful else (query, found)
         if useful:
@@ -215,6 +232,25 @@ async def _first_useful(
     seen.update(i for i, _, _ in found)
     documents = tuple((start + n, title, text) for n, (_, title, text) in enumerate(found, 1))
     return Round(query, "", "", documents), any(bears(f"{t}\n{x}", task) for _, t, x in documents)
+
+
+async def searched(library: Library, query: str) -> list[Evidence]:
+    """Return what the graph `auto_rag` finds for a query under its preset, best first, deeper than a round shows.
+
+    A model that is taught by other documents than it is shown later learns to ask for the wrong ones.
+    """
+    context = Context(library=library.name, preset=PRESET, top_k=_DEEP)
+    sent: Any = {"question": query}
+    state: Any = await _search().ainvoke(sent, context=context)
+    return best_of_hop(state)
+
+
+@cache
+def _search() -> Graph:
+    """Return the search of the graph `auto_rag`: its nodes between two turns of the model."""
+    builder = new_graph(condense, retrieve, fuse)
+    builder.path(START, "condense", "retrieve", "fuse", END)
+    return builder.compile(name="round")
 
 
 def _flat(text: str) -> str:

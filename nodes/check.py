@@ -21,7 +21,7 @@ from ragweave.components.phrases import (
 )
 from ragweave.components.prose import split, tell
 from ragweave.components.run_context import chosen
-from ragweave.components.stand_ins import told as stand_ins
+from ragweave.components.stand_ins import told_of
 from ragweave.corpora.types import LABELS
 from ragweave.models.chat import chat
 from ragweave.models.text import counted
@@ -49,7 +49,7 @@ async def check(state: State, runtime: NodeRuntime) -> Update:
     citations = _cited(draft)
     question, kept = state["question"], state.get("draft")
     why = "" if draft.sentences else (kept["why"] if kept else "") or UNSUPPORTED
-    _note(run, draft)
+    await _note(run, draft)
     text = answer_text(draft.sentences, citations) if draft.sentences else f"{ABSTAIN} ({why})"
     update = run.done(_summary(draft.sentences, len(citations), why))
     notes = [*state.get("notes", []), *update.get("notes", [])]
@@ -149,9 +149,9 @@ def _cited(draft: AnswerBuilder) -> tuple[Citation, ...]:
     return tuple(c for c in draft.citations if c.n in numbers)
 
 
-def _note(run: NodeRun, draft: AnswerBuilder) -> None:
+async def _note(run: NodeRun, draft: AnswerBuilder) -> None:
     """Add a note for each thing that limits the answer."""
-    published = stand_ins(run.context)
+    published = await told_of(run)
     if published:
         run.note(published)
     if run.meter.refused:

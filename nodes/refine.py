@@ -12,7 +12,7 @@ from ragweave.components.method import Effort
 from ragweave.components.passages import as_read, as_seen, as_strip
 from ragweave.components.recency import faded
 from ragweave.components.run_context import has_writer_model
-from ragweave.components.strips import cut, select, strip_of
+from ragweave.components.strips import cut, select, strip_of, strip_of_text
 from ragweave.corpora.types import Item
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -136,8 +136,7 @@ def _removed(cut_from: Sequence[Evidence], items: Mapping[str, Item], chosen: Se
     """Return the share of the items' text that was removed, from 0 to 1."""
     before = 0
     for row in cut_from:
-        if row["id"] in items:
-            before += len(items[row["id"]].text)
+        before += len(items[row["id"]].text if row["id"] in items else row["text"])
     after = 0
     for strip in chosen:
         after += len(strip["text"])
@@ -147,12 +146,15 @@ def _removed(cut_from: Sequence[Evidence], items: Mapping[str, Item], chosen: Se
 def _strips(run: NodeRun, kept: Sequence[Evidence], items: Mapping[str, Item], query: str) -> list[Strip]:
     """Cut items into strips; what was seen in an item is a strip of its own."""
     made: list[Strip] = []
+    mode = run.context.method.strip_mode
     for row in kept:
         item = items.get(row["id"])
-        if item is None:
-            continue
-        for start, end in cut(item.text, run.context.method.strip_mode, query):
-            made.append(strip_of(row, item, start, end, run.hop))
+        if item is not None:
+            for start, end in cut(item.text, mode, query):
+                made.append(strip_of(row, item, start, end, run.hop))
+        else:  # of a retriever of somebody else, whose texts no library holds
+            for start, end in cut(row["text"], mode, query):
+                made.append(strip_of_text(row, start, end))
     for row in kept:
         made += as_seen(row)
     return made

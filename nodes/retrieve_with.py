@@ -11,6 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from ragweave.components.evidence import TEXT_LIMIT, Evidence, Route, with_relevance
 from ragweave.components.passages import as_read, best_window, relevances
+from ragweave.corpora.store.unheld import no_library
 from ragweave.corpora.types import Locator, digest
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
@@ -19,16 +20,22 @@ from ragweave.nodes.state import NO_ROUTER, State, Update, phrasings_of
 SearchNode = Callable[[State, NodeRuntime], Awaitable[Update]]
 
 
-def retrieve_with(retriever: BaseRetriever) -> SearchNode:
+def retrieve_with(retriever: BaseRetriever, *, alone: bool = False) -> SearchNode:
     """Return a node that replaces `retrieve` and `fuse`: `new_graph(..., retrieve=retrieve_with(retriever))`.
 
     The retriever gets each phrasing of the hop, and their documents take turns. The relevance head scores
     them for the query, so that `grade` and later nodes work as with a library. The metadata `source` or
     `url`, `title` and `page` of a document become its locator.
+
+    Args:
+        retriever: the retriever that is searched.
+        alone: whether there is no library whose words and vectors could weigh the documents.
     """
 
     async def retrieve(state: State, runtime: NodeRuntime) -> Update:
         run = NodeRun("retrieve", state, runtime, by=type(retriever).__name__)
+        if alone:
+            run.turn.library = await no_library()
         phrased = phrasings_of(state)
         queries = [state["query"], *phrased["also"], *phrased["rewrites"]]
         lists = await asyncio.gather(*map(retriever.ainvoke, queries))
@@ -51,10 +58,19 @@ def retrieve_with(retriever: BaseRetriever) -> SearchNode:
     return retrieve
 
 
+def evidence_id(document: Document) -> str:
+    """Return the id of the evidence that a document becomes."""
+    return f"document-{document.id or digest(_source(document), document.page_content)}"
+
+
+def _source(document: Document) -> str:
+    return str(document.metadata.get("url") or document.metadata.get("source") or "")
+
+
 def evidence_from(document: Document, query: str, hop: int) -> Evidence:
     """Return a LangChain document as evidence, a long one as its part that best matches the query."""
     data = document.metadata
-    source = str(data.get("url") or data.get("source") or "")
+    source = _source(document)
     place: Locator = {"kind": "heading", "file": source}
     if source.startswith("http"):
         place = {"kind": "url", "url": source}
@@ -62,7 +78,7 @@ def evidence_from(document: Document, query: str, hop: int) -> Evidence:
         place = {"kind": "page", "file": source, "page": data["page"]}
     start, end = best_window(document.page_content, query, TEXT_LIMIT)
     return {
-        "id": f"document-{document.id or digest(source, document.page_content)}",
+        "id": evidence_id(document),
         "corpus": "document",
         "origin": "web" if place["kind"] == "url" else "library",
         "title": str(data.get("title") or source or "A document"),

@@ -22,9 +22,9 @@ from ragweave.corpora.store.beside import FileBeside
 from ragweave.corpora.store.prepared import Prepared, chunks, terms_of
 from ragweave.corpora.store.temporary import temporary
 from ragweave.corpora.types import Item, Locator
+from ragweave.corpora.web.fetch import fetched
 from ragweave.models import embed
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.fetch import fetched
 from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.uploads import safe_name
 

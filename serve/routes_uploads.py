@@ -12,11 +12,11 @@ from pydantic import Field
 
 from ragweave.corpora.loaders import check_loader
 from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.web.fetch import fetched
 from ragweave.models.errors import InputError
 from ragweave.serve import journal, uploads
 from ragweave.serve.access import Caller, CallerNow, WriterNow, library_by_id, library_named, visible
 from ragweave.serve.app_state import AppState, AppStateNow, Body
-from ragweave.serve.fetch import fetched
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import create
 

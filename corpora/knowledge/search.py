@@ -67,6 +67,15 @@ async def ask_graph(
     return await asyncio.to_thread(ask)
 
 
+async def has_graph(library: Library) -> bool:
+    """Return whether a chat model found entities in the library's recordings."""
+
+    def ask() -> bool:
+        return bool(entity_graph(library.held.catalog, library.id))
+
+    return await asyncio.to_thread(ask)
+
+
 def search(
     held: Stores, row: LibraryRow, text: str, vectors: Matrix, k: int, sources: Sequence[str] = ()
 ) -> list[tuple[str, float]]:

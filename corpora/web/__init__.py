@@ -1,1 +1,1 @@
-"""Search the web safely: what a provider returns is data, and no address in it is opened."""
+"""Search the web safely: what a provider returns is data, and only the public web is opened."""

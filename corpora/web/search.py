@@ -6,9 +6,11 @@ import asyncio
 import re
 from dataclasses import replace
 
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
+from ragweave.corpora.web.opened import opened
 from ragweave.corpora.web.plain import one_line, plain
-from ragweave.corpora.web.providers import TIMEOUT, too_slow
+from ragweave.corpora.web.providers import TIMEOUT, Searx, too_slow
 from ragweave.corpora.web.types import Provider, WebPage, WebResult
 from ragweave.models.errors import InputError
 
@@ -19,7 +21,7 @@ PAGE_CHARS = 20_000
 _SNIPPET = 1_000
 _REST = r"://[^\s\\<>\"\x00-\x20\x7f-\xa0]{1,2000}"
 _ADDRESS = re.compile("https?" + _REST)
-"""An address that is shown with a page; it is never opened."""
+"""An address that is shown with a page."""
 _SAVED = re.compile("(?:https?|file)" + _REST)
 """The same for a page of the folder; only the folder may name files."""
 
@@ -46,8 +48,13 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
     for page in map(_plain, found):
         if page.text and address.fullmatch(page.url):
             kept.setdefault(page.url, page)
+    pages = list(kept.values())[:k]
     notes = [] if kept else [f"The web search ({provider.name}) found nothing for “{query}”."]
-    return WebResult(list(kept.values())[:k], provider.name, notes)
+    if provider.name == Searx.name and corpora_settings().web_open:
+        pages, unread = await opened(pages)
+        pages = [*map(_plain, pages)]
+        notes += unread
+    return WebResult(pages, provider.name, notes)
 
 
 def _plain(page: WebPage) -> WebPage:

@@ -49,11 +49,15 @@ class BenchSet:
 
 @dataclass(frozen=True)
 class ScoredSet:
-    """The outcome of one arm on one question, and the ids of what it retrieved in the set, best first."""
+    """The outcome of one arm on one question, and the ids of what it retrieved in the set, best first.
+
+    `bert` is the BERTScore of the answer, if weights for it are named.
+    """
 
     asked: BenchSet
     outcome: AnswerVerdict
     found: tuple[str, ...]
+    bert: float | None = None
 
 
 async def prepared(of: Paper, sets: Sequence[BenchSet], work: Path) -> list[BenchSet]:
@@ -207,6 +211,8 @@ def mark(metric: str, row: ScoredSet) -> float | None:
     if metric == "acc":
         has_answer = question.answers or question.letter
         return float(outcome.verdict == "correct") if has_answer else None
+    if metric == "bert":
+        return row.bert
     if metric in _WORDED and question.answers:
         text = "" if outcome.answer.abstained else outcome.shown
         return _WORDED[metric](text, question.answers)

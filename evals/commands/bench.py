@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragweave.evals.bench.plan import TablePlan
     from ragweave.evals.bench.run import ScoredSet
     from ragweave.evals.bench.tables import Table
+    from ragweave.evals.bert import BertScore
 
 PaperName = Annotated[str, typer.Argument(help="universal-rag, rag-fusion, crag, auto-rag or video-rag.")]
 TableNumber = Annotated[str, typer.Option("--table", metavar="N", help="Number of the table.")]
@@ -50,6 +51,10 @@ Claim = Annotated[
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="PICTURE", help="With --claim: draw it (.svg or .png).")
 ]
+Bert = Annotated[
+    str,
+    typer.Option("--bertscore", metavar="FOLDER[:LAYER]", help="Weights for BERTScore; none: not counted."),
+]
 
 
 def bench(
@@ -71,6 +76,7 @@ def bench(
     yes: Yes = False,
     claim: Claim = False,
     plot: Plot = None,
+    bertscore: Bert = "",
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
@@ -82,8 +88,9 @@ def bench(
     if claim:
         return _claim(paper, data, work, plot, json_out)
     options = TableOptions(
-        paper, table, block, arms, mode, set_, data, from_ or [], corpus, limit, seed, answers, runs
-    )
+        paper, table, block, arms, mode, set_, data, from_ or [], corpus, limit, seed, answers, runs,
+        bertscore,
+    )  # fmt: skip
     _run_table(options, estimate, yes, width, work.resolve(), json_out)
 
 
@@ -104,24 +111,31 @@ class TableOptions:
     seed: int
     answers: Path | None
     judge_runs: int
+    bertscore: str
 
 
 def _run_table(
     options: TableOptions, estimate: bool, yes: bool, width: int, work: Path, json_out: Path | None
 ) -> None:
     """Print the cost of a table, then run it."""
+    from ragweave.evals.bert import SKIPPED, BertScore
     from ragweave.evals.commands.eval import needs
     from ragweave.evals.corpus import use_home
 
     needs()
     use_home(work / "home")  # before any setting is read
     plan, notes = _plan(options)
+    bert = BertScore(options.bertscore) if options.bertscore else None
+    if bert:
+        notes.append(f"BERTScore: {bert.name}, not rescaled.")
+    elif any("bert" in known.metrics for known in plan.table.sets):
+        notes.append(SKIPPED)
     _print_cost(plan)
     if estimate:
         return
     if plan.generates and not yes:
         typer.confirm("Go on?", abort=True)
-    _run(plan, options.block, notes, width, work, json_out)
+    _run(plan, bert, options.block, notes, width, work, json_out)
 
 
 def _plan(options: TableOptions) -> tuple[TablePlan, list[str]]:
@@ -153,32 +167,37 @@ def _plan(options: TableOptions) -> tuple[TablePlan, list[str]]:
 
 
 def _left_out(table: Table, paths: Mapping[str, Path], lacking: Mapping[str, str]) -> list[str]:
-    """Return a note on each set, arm and metric that does not run."""
+    """Return a note on each set and arm that does not run."""
     notes = []
-    metrics: set[str] = set()
     for known in table.sets:
-        metrics.update(known.metrics)
         if known.name not in paths:
             notes.append(f"{known.name}: not here, its column is the paper's alone.")
     for name, need in lacking.items():
         notes.append(f"{name}: needs a {need}, left out.")
-    if "bert" in metrics:
-        notes.append("BERTScore needs weights that are not shipped and is not counted here.")
     return notes
 
 
 def _run(
-    plan: TablePlan, block: str, notes: list[str], width: int, work: Path, json_out: Path | None
+    plan: TablePlan,
+    bert: BertScore | None,
+    block: str,
+    notes: list[str],
+    width: int,
+    work: Path,
+    json_out: Path | None,
 ) -> None:
     """Measure the arms, and print the tables and notes."""
     from ragweave.evals.bench import show
     from ragweave.evals.bench.plan import can_judge, measured
+    from ragweave.evals.bert import with_bert
     from ragweave.evals.report import write_json
     from ragweave.models.settings import model_settings
 
     at_once = width or (model_settings().chat_width if plan.generates else 2)
     with runner(work, at_once) as made:
         found, grids = run(measured(plan, made, work))
+    if bert:
+        found = {name: with_bert(rows, bert) for name, rows in found.items()}
     if plan.table.judge and not can_judge(plan):
         notes.append("Judging needs a chat model.")
     if not grids:

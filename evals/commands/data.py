@@ -25,6 +25,7 @@ from ragweave.evals.commands.common import (
     runner,
     source,
 )
+from ragweave.models.errors import InputError
 
 
 def retrieval(
@@ -148,7 +149,15 @@ def answers(
 
 
 def thresholds(
-    pairs: Annotated[Path, typer.Option("--pairs", help="JSON Lines with question, passage and label.")],
+    pairs: Annotated[
+        Path | None, typer.Option("--pairs", help="JSON Lines with question, passage and label.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", help="In place of --pairs: what the thresholds that ship do on the public sets."
+        ),
+    ] = None,
     evaluator: Annotated[
         str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")
     ] = "local",
@@ -160,7 +169,12 @@ def thresholds(
     ] = 0.98,
     json_out: JsonOut = None,
 ) -> None:
-    """Calibrate an evaluator's two thresholds on labelled pairs."""
+    """Calibrate an evaluator's two thresholds on labelled pairs, or show what those that ship do."""
+    if (pairs is None) == (data is None):
+        raise InputError("thresholds need one source of questions", "give --pairs FILE or --data DATA")
+    if pairs is None:
+        assert data is not None
+        return _shipped(data, precision, kept, json_out)
     from ragweave.evals import thresholds as calibration
     from ragweave.evals.pairs import read_pairs, scorer
 
@@ -175,3 +189,20 @@ def thresholds(
             f"precision_at_{name}": at.precision,
         }
     report({k: round(v, 4) for k, v in flat.items()}, json_out)
+
+
+def _shipped(data: Path, precision: float, kept: float, json_out: Path | None) -> None:
+    """Print what the thresholds of the relevance head do on the public sets."""
+    from ragweave.evals import head_thresholds as head
+    from ragweave.evals.report import write_json
+
+    rows = run(head.measure(data, precision, kept))
+    upper, lower = head.SHIPPED
+    typer.echo(f"The relevance head grades with {upper:+.2f} and {lower:+.2f}.")
+    typer.echo(
+        f"The rule: precision {precision:g} at the upper one, {kept:g} of what can be answered above the lower."
+    )
+    typer.echo("Shares of correct / ambiguous / incorrect under the two that ship:\n")
+    typer.echo(head.table(rows))
+    if json_out:
+        write_json(json_out, head.flat(rows))

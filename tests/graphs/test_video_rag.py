@@ -7,6 +7,10 @@ from typing import Any
 
 from ragweave.app.api import aask, astate, astream
 from ragweave.components.context import Context
+from ragweave.corpora.chunks import chunks_of
+from ragweave.corpora.knowledge.facts import facts_of
+from ragweave.corpora.knowledge.records import read_records
+from ragweave.corpora.knowledge.store import put
 from ragweave.corpora.store.library import open_library
 from ragweave.corpora.video.chunk_search import nearest_chunks
 from ragweave.tests.support.knobs import context as knobs_of
@@ -77,3 +81,25 @@ async def test_the_agent_searches_recordings_that_speak_of_a_name_beside_what_th
     assert any("Ostrander" in c.quote for c in state["answer"].citations)
     other = await astate("When is tea picked?", context=SMALL)
     assert "April" in other["answer"].text
+
+
+async def test_as_published_the_note_of_what_stands_in_names_the_graph_that_is_missing(
+    recordings: Path, tmp_path: Path
+) -> None:
+    preset = Context(preset="video-rag-paper", mode="extractive", grade_by="local")
+    (note,) = [n for n in (await ask("Who found the comet?", preset)).notes if "was published" in n]
+    assert "entity graph gpt-4o-mini: none in this library, set RAGWEAVE_ENTITIES=llm" in note
+    library = await open_library()
+    (source, *_) = await library.sources()
+    chunk = chunks_of(await library.items_of(source.id, "clip"))[0]
+    facts = facts_of(*read_records("entity | comet | thing | It was found by Ada Ostrander."))
+    put(library.held.catalog, library.id, source.id, chunk.id, facts, "params")
+    (note,) = [n for n in (await ask("Who found the comet?", preset)).notes if "was published" in n]
+    assert "entity graph" not in note and "image encoder ImageBind: none" in note
+
+
+async def test_a_library_without_recordings_lacks_no_entity_graph(home: Path, tmp_path: Path) -> None:
+    await build_library(tmp_path / "texts", {"comet.md": "The comet was found by Ada Ostrander."})
+    preset = Context(preset="video-rag-paper", mode="extractive", grade_by="local")
+    answer = await ask("Who found the comet?", preset)
+    assert not any("entity graph" in note for note in answer.notes)

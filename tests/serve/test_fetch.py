@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
+from ragweave.corpora.web import fetch
 from ragweave.models.errors import InputError
 from ragweave.models.settings import model_settings
-from ragweave.serve import fetch
 from ragweave.tests.support.serving import parse_events
 
 NAMES = ("example.test", "xn--bcher-kva.test")

@@ -1,4 +1,4 @@
-"""Fetch a page or file whose web address a user gave, from public addresses only.
+"""Fetch a page or file by its web address, from public addresses only.
 
 Addresses of this machine or of a private network are refused, including those behind a name or a redirect: a
 user who may add files must not read what only the server can reach. The connection goes to the address that
@@ -39,8 +39,13 @@ _NAT64_LOCAL = ipaddress.IPv6Network("64:ff9b:1::/48")
 _REMEDY = "save the page as a file, and add that"
 
 
-async def fetched(url: str) -> tuple[str, bytes]:
+async def fetched(url: str, seconds: float = SECONDS, most: int = 0) -> tuple[str, bytes]:
     """Return a file name for the content at an address, and the content.
+
+    Args:
+        url: address of a page or file.
+        seconds: time limit, redirects included.
+        most: largest content in bytes; 0: that of a file (RAGWEAVE_MAX_FILE_MB).
 
     Raises:
         InputError: the address is not on the public web, does not answer in time, or has no content of an
@@ -51,16 +56,16 @@ async def fetched(url: str) -> tuple[str, bytes]:
             "offline_fetch"
         )
     try:
-        async with asyncio.timeout(SECONDS), httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
+        async with asyncio.timeout(seconds), httpx.AsyncClient(timeout=seconds, trust_env=False) as client:
             for _ in range(_REDIRECTS + 1):
                 response = await client.send(await _request(url), stream=True)
                 if not response.has_redirect_location:
-                    return await _read(url, response)
+                    return await _read(url, response, most or corpora_settings().max_file_mb << 20)
                 await response.aclose()
                 url = urljoin(url, response.headers["location"])
     except (TimeoutError, httpx.TimeoutException) as exc:
-        raise InputError(f"The address did not answer within {SECONDS:g} seconds", _REMEDY).named(
-            "address_timeout", seconds=f"{SECONDS:g}"
+        raise InputError(f"The address did not answer within {seconds:g} seconds", _REMEDY).named(
+            "address_timeout", seconds=f"{seconds:g}"
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError) as exc:
         raise InputError("The address could not be reached", "look for a mistake in it").named(
@@ -105,7 +110,7 @@ def _is_public(place: str) -> bool:
     return address.is_global and not address.is_multicast
 
 
-async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
+async def _read(url: str, response: httpx.Response, most: int) -> tuple[str, bytes]:
     if response.status_code != 200:
         raise InputError(
             f"The address answers with status {response.status_code}", "look for a mistake in it"
@@ -115,10 +120,11 @@ async def _read(url: str, response: httpx.Response) -> tuple[str, bytes]:
         raise InputError(f"What lies there, {kind[:80] or 'of no stated type'}, is not read", _REMEDY).named(
             "page_type_unsupported", value=kind[:80] or "of no stated type"
         )
-    body, limit = bytearray(), corpora_settings().max_file_mb
+    body = bytearray()
     async for part in response.aiter_bytes():
         body += part
-        if len(body) > limit << 20:
+        if len(body) > most:
+            limit = f"{most / (1 << 20):g}"
             raise InputError(
                 f"What lies there is larger than {limit} MiB", "raise RAGWEAVE_MAX_FILE_MB"
             ).named("page_too_large", limit=limit)
