@@ -11,16 +11,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from ragweave.corpora.ingest import readers
 from ragweave.corpora.store import index_upkeep, vectors
+from ragweave.tests.support import forked_readers
 from ragweave.tests.support.postgres import Postgres, binaries, private_postgres
 
-settings.register_profile("calm", deadline=None)
-settings.load_profile("calm")
+# Enough to catch what breaks; `--hypothesis-profile=long` searches further.
+settings.register_profile("short", deadline=None, max_examples=30)
+settings.register_profile("long", deadline=None, max_examples=500)
+settings.load_profile("short")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -144,6 +149,28 @@ def _indexed_by_chroma(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     if request.node.get_closest_marker("chroma"):
         monkeypatch.setattr(index_upkeep, "INDEX_FROM", 1)
         monkeypatch.setattr(vectors.Vectors, "stays", True)
+
+
+@pytest.fixture(scope="session")
+def _forked_readers() -> Iterator[forked_readers.Command]:
+    """The command of reading processes that start in milliseconds."""
+    # A short path: the one of a socket has 108 characters at the most.
+    with TemporaryDirectory() as folder:
+        yield forked_readers.command(f"{folder}/fork")
+        forked_readers.end()
+
+
+REAL_READERS = [ROOT / "tests" / "corpora" / "ingest", ROOT / "tests" / "hard"]
+"""What tests the reading processes themselves."""
+
+
+@pytest.fixture(autouse=True)
+def _readers_start_fast(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _forked_readers: forked_readers.Command
+) -> None:
+    """Fork the reading processes of runs in this process, except in tests of these processes."""
+    if not set(REAL_READERS) & set(request.path.parents):
+        monkeypatch.setattr(readers, "COMMAND", _forked_readers)
 
 
 Stock = Callable[[Mapping[str, str]], Path]

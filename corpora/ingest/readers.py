@@ -29,7 +29,8 @@ from ragweave.models.embed import Encoder
 from ragweave.models.errors import LibraryError, SourceError
 from ragweave.models.subprocess_env import environment
 
-_COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
+COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
+"""What starts a reading process."""
 _TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
 """Signals that end a process after too much processor time or wall time; a retry would end as well."""
 
@@ -52,7 +53,7 @@ class Readers:
         # next.
         self._open = ExitStack()
         self._scratch = self._open.enter_context(temporary())
-        self._all = [_Reader(settings, command or _COMMAND, str(self._scratch)) for _ in range(self.width)]
+        self._all = [_Reader(settings, command or COMMAND, str(self._scratch)) for _ in range(self.width)]
         for reader in self._all:
             self._idle.put(reader)
 

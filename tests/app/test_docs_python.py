@@ -12,6 +12,7 @@ import pytest
 from mypy import api
 
 import ragweave
+from ragweave.docs import write_api, write_cli, write_configuration
 from ragweave.tests.app.test_integrations import TEXTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,3 +52,14 @@ def test_the_page_names_all_that_is_public_with_its_arguments() -> None:
         assert [
             p for p in taken if p not in ("name", "tags", "metadata") or not inspect.isclass(made)
         ] == wanted, name
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def test_the_references_are_up_to_date(home: Path) -> None:
+    written = {
+        name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("configuration", "cli", "api")
+    }
+    made = {"configuration": write_configuration.page(), "cli": write_cli.page()}
+    assert {**made, "api": write_api.page(written["api"])} == written, "run `make docs`"

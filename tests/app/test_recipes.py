@@ -24,7 +24,7 @@ from ragweave.models.subprocess_env import import_path
 from ragweave.nodes.state import SAVED
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import on_loopback
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from ragweave.tests.clients.matrix import ROOT
-from ragweave.tests.support import build_library
 from ragweave.tests.support.agent_server import agent_server
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.notes import TEXTS
 
 pytestmark = [

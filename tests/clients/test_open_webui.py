@@ -14,7 +14,7 @@ from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.clients.matrix import HERE
 from ragweave.tests.clients.programs.common import PICTURE
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.notes import TEXTS
 from ragweave.tests.support.serving import in_process
 

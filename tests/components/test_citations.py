@@ -7,7 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragweave.components.citations import with_marks
+from ragweave.components.evidence import Strip
+from ragweave.components.labels import unlabelled
 from ragweave.components.prose import as_shown, complete_sentences, marked, marks, split
+from ragweave.components.references import exact, lies_in
+from ragweave.components.turn import Answering, begins_turn, read_turn
+from ragweave.corpora.types import Item, Locator, Span
 
 SAID = "The lamp was first lit on 3 October 1874"
 FORMS = {
@@ -145,3 +150,134 @@ def test_code_cites_nothing() -> None:
 async def test_how_a_text_is_cut_into_parts_changes_no_sentence(words: list[str], width: int) -> None:
     text = "".join(words)
     assert await pieces(text, width) == split(text)
+
+
+TEXT = "The comet came. It was bright. Nobody slept."
+PLACE: Locator = {"kind": "time", "file": "/talk.mp4", "start": 60.0, "end": 90.0}
+
+
+def item(*times: tuple[int, int, float, float]) -> Item:
+    spans = tuple(Span(a, b, time=(start, end)) for a, b, start, end in times)
+    return Item("c", "clip", "s", "Talk", TEXT, PLACE, spans=spans)
+
+
+def strip(text: str = TEXT, locator: Locator = PLACE) -> Strip:
+    return {
+        "id": "c#0-44", "evidence": "c", "text": text, "title": "Talk", "locator": locator,
+        "origin": "library", "query": "q", "hop": 1, "score": 0.5,
+    }  # fmt: skip
+
+
+def test_a_strip_that_begins_inside_its_clip_is_placed_by_its_own_offset() -> None:
+    held = item((0, 15, 61.0, 64.0), (16, 30, 70.0, 73.0), (31, 44, 80.0, 82.0))
+    inner = strip(TEXT[16:], {**PLACE, "chars": [16, 44]})
+    assert exact(inner, "Nobody slept.", held)["start"] == 80.0
+
+
+def test_a_row_is_cited_with_its_own_line_also_where_rows_read_alike() -> None:
+    place: Locator = {"kind": "heading", "file": "/fees.csv", "line": 1}
+    rows, at = ("plot | fee", "3 | 74", "8 | 74", "3 | 74"), (0, 11, 18, 25)
+    spans = tuple(Span(a, a + len(row), line=n) for n, (a, row) in enumerate(zip(at, rows, strict=True), 1))
+    held = Item("c", "paragraph", "s", "Fees", "\n".join(rows), place, spans=spans)
+    found = [exact(strip(held.text[a:], {**place, "chars": [a, 31]}), rows[1], held) for a in (0, 18)]
+    assert [(f["line"], f["chars"]) for f in found] == [(2, [11, 17]), (4, [25, 31])]
+
+
+@pytest.mark.parametrize(
+    ("place", "inside"),
+    [
+        ({"start": 60.0, "end": 90.0}, True),
+        ({"start": 59.5, "end": 64.0}, True),
+        ({"start": 10.0, "end": 20.0}, False),
+        ({"start": 80.0, "end": 99.0}, False),
+        ({"start": 80.0, "end": 70.0}, False),
+        ({}, False),
+        ({"start": 61.0, "end": 62.0, "file": "/other.mp4"}, False),
+    ],
+)
+def test_a_place_lies_inside_its_evidence_or_does_not(place: Locator, inside: bool) -> None:
+    assert lies_in({"file": "/talk.mp4", **place}, PLACE) is inside
+
+
+LABELLED = "It was lit in 1874 [1]."
+LABELS = [
+    "Final Answer: ",
+    "**Final Answer:** ",
+    "## Final Answer\n\n",
+    "### Final Answer:\n",
+    "**Final Answer**\n",
+    "Answer: ",
+    "Endgültige Antwort: ",
+    "**Antwort:** ",
+    "Réponse finale : ",
+    "Respuesta final: ",
+    "Resposta: ",
+    "Risposta finale: ",
+    "Ostateczna odpowiedź: ",
+    "Итоговый ответ: ",
+    "Τελική απάντηση: ",
+    "Son cevap: ",
+    "الإجابة النهائية: ",
+    "最终答案：",
+    "最終回答：",
+    "최종 답변: ",
+    "Câu trả lời cuối cùng: ",
+    "अंतिम उत्तर: ",
+    "Slutgiltigt svar: ",
+]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_in_other_words_begins_an_answer(label: str) -> None:
+    turn = read_turn(label + LABELLED)
+    assert turn is not None and (turn.answer, turn.queries) == (LABELLED, [])
+
+
+@pytest.mark.parametrize("label", LABELS)
+async def test_such_an_answer_is_told_while_it_arrives(label: str) -> None:
+    told: list[str] = []
+
+    async def take(sentence: str, shown: object) -> None:
+        told.append(sentence)
+
+    answering, text = Answering(take, ["a"], 9), f"{label}{LABELLED} It still is [1]."
+    for end in range(1, len(text) + 1):
+        await answering.read(text[:end])
+    assert told == [LABELLED]
+    await answering.read(text, ended=True)
+    assert told == [LABELLED, "It still is [1]."]
+
+
+@pytest.mark.parametrize("label", ["Suchanfrage: ", "Requête : ", "Запрос: ", "検索：", "**Búsqueda:** "])
+def test_a_query_in_other_words_is_asked(label: str) -> None:
+    turn = read_turn(f"{label}who built it")
+    assert turn is not None and turn.queries == ["who built it"]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_before_prose_is_not_shown(label: str) -> None:
+    assert as_shown(unlabelled(label + LABELLED)) == "It was lit in 1874."
+
+
+@pytest.mark.parametrize(
+    "text", ["Answers vary: some say 1874 [1].", "Lamp: 1874 [1].", "The answer is 1874 [1].", "Query: x"]
+)
+def test_other_words_before_a_colon_stay(text: str) -> None:
+    assert unlabelled(text) == text
+
+
+def test_a_known_label_comes_before_one_in_other_words() -> None:
+    turn = read_turn("Answer: not found yet.\nQuery: who built it")
+    assert turn is not None and turn.queries == ["who built it"]
+
+
+def test_a_box_around_a_result_is_not_shown() -> None:
+    assert as_shown("It holds $\\boxed{\\text{5 tons}}$ [1].") == "It holds 5 tons."
+
+
+@pytest.mark.parametrize(
+    ("begun", "begins"),
+    [("Final Answer: It", True), ("**Antwort:** It", True), ("Learnt: a", True), ("Okay, the user", False)],
+)
+def test_a_reply_that_begins_with_no_label_may_begin_with_thoughts(begun: str, begins: bool) -> None:
+    assert begins_turn(begun) is begins

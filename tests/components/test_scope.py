@@ -11,14 +11,18 @@ from hypothesis import strategies as st
 
 from ragweave.app.api import aask
 from ragweave.components.context import Context
+from ragweave.components.entities import extractor
 from ragweave.components.run_context import RunContext, TurnState, searched_within
 from ragweave.components.scope import Scope, at_moment, clips_within, named_scope
 from ragweave.corpora.ingest.run import index
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.rows import Source
 from ragweave.corpora.video.places import named_in, seconds, window_of
+from ragweave.models.chat import override
 from ragweave.models.meter import Limits, Meter
 from ragweave.models.text import clock
+from ragweave.tests.support import ScriptedChat
 
 TITLES = [
     "Stream ciphers: an introduction (lecture 3)",
@@ -138,3 +142,31 @@ async def test_the_sources_are_read_once_in_a_run_that_names_recordings(
     assert all("no such film" in run.notes[0] for run in runs)
     other = RunContext("retrieve", Context(sources=("Module 2 - lecture",)), turn)
     assert await searched_within(other) != found[0] and len(read) == 2
+
+
+FIRST = "entity | Ada | person | She looked.\nrelation | Ada | Pell | lived in | 3"
+
+
+async def extracted(reply: str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int, int]:
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", "llm")
+    corpora_settings.cache_clear()
+    model = ScriptedChat(replies=[reply])
+    with override(writer=model):
+        made = extractor()
+        assert made is not None
+        entities, relations = await made.ask("Ada lived in Pell.")
+    return [e.name for e in entities], len(relations), len(model.calls)
+
+
+async def test_a_chunk_costs_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await extracted(FIRST, monkeypatch) == (["Ada"], 1, 1)
+
+
+@pytest.mark.parametrize(("setting", "there"), [("llm", True), ("off", False)])
+def test_a_model_extracts_only_where_it_was_asked_to(
+    setting: str, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGWEAVE_ENTITIES", setting)
+    corpora_settings.cache_clear()
+    with override(writer=ScriptedChat()):
+        assert (extractor() is not None) is there

@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragweave.corpora.blocks import Block, Parsed
+from ragweave.corpora.chunks import Chunk, best_chunks
 from ragweave.corpora.formats import parse
+from ragweave.corpora.parts import PARTS, chunk_ranges, columns, compose, part
 from ragweave.corpora.pieces import size
 from ragweave.corpora.split import DOCUMENT_WORDS, PARAGRAPH_WORDS
 from ragweave.corpora.store.prepared import chunks
 from ragweave.corpora.types import Item, Span, whole_of
+from ragweave.models.chat_reply import tokens_of
 from ragweave.tests.support.items import documents, paragraphs
 
 SENTENCE = "The tide rises at the old pier and falls again before noon. "
@@ -251,3 +254,62 @@ def test_every_sheet_of_a_workbook_is_a_document_so_that_its_rows_are_cited_with
         own, other = (first, second) if item.meta["part"] == first.meta["part"] else (second, first)
         last = item.text.rpartition("\n")[2]
         assert last in own.text and last not in other.text
+
+
+ONE, TWO, THREE = (
+    Chunk(n, "talk", clips, "word " * 100) for n, clips in (("1", ("a", "b")), ("2", ("c",)), ("3", ()))
+)
+
+
+def test_a_chunk_stands_where_its_best_clip_stands_and_once() -> None:
+    assert best_chunks([ONE, TWO, THREE], ["c", "b", "a", "elsewhere"], 10_000) == [TWO, ONE]
+
+
+def test_the_first_chunks_that_fit_are_taken_and_no_smaller_one_behind_them() -> None:
+    size = tokens_of(ONE.text)
+    small = Chunk("4", "talk", ("d",), "word")
+    assert best_chunks([ONE, TWO, small], ["a", "c", "d"], size + 1) == [ONE]
+    assert best_chunks([ONE, TWO], ["a", "c"], size - 1) == []
+
+
+texts = st.dictionaries(st.sampled_from(PARTS), st.text(max_size=60))
+
+
+def item(parts, title="", heading=(), name="") -> Item:
+    text, ranges = compose(parts)
+    return Item(
+        "i", "image", "s", title, text, {"kind": "image"}, heading, meta={"parts": ranges, "name": name}
+    )
+
+
+def test_parts_stand_in_their_order_and_can_be_told_apart():
+    made = item({"around": "It stands at the pier.", "caption": "Figure 1: the mole", "words": "MOLE 1"})
+    assert made.text == "Figure 1: the mole\n\nMOLE 1\n\nIt stands at the pier."
+    assert [part(made, name) for name in PARTS] == [
+        "Figure 1: the mole",
+        "",
+        "",
+        "MOLE 1",
+        "It stands at the pier.",
+    ]
+
+
+@given(texts)
+def test_every_range_holds_its_part_and_chunks_never_leave_the_text(parts):
+    made = item(parts)
+    for name, (start, end) in made.meta["parts"].items():
+        assert made.text[start:end] == parts[name].strip()
+    for start, end in chunks(made, 300):
+        assert 0 <= start <= end <= len(made.text)
+
+
+def test_the_caption_weighs_most_then_the_name_then_words_and_surroundings():
+    made = item(
+        {"caption": "mole", "alt": "pier", "words": "W", "around": "A"}, "Harbours", ("Brest",), "grand mole"
+    )
+    assert columns(made) == ("mole\npier", "Brest\nHarbours\ngrand mole", "W\nA")
+
+
+def test_what_was_written_the_words_and_the_surroundings_are_embedded_apart():
+    made = item({"caption": "mole", "alt": "pier", "words": "W", "around": "A"})
+    assert [made.text[a:b] for a, b in chunk_ranges(made, [(0, 99)])] == ["mole\n\npier", "W", "A"]

@@ -17,7 +17,7 @@ from ragweave.models.settings import ModelSettings
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.docs.pages import PAGES, ROOT, blocks
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import BASE, on_loopback
 
 ELSEWHERE = ("torch",)

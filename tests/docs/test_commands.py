@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +15,7 @@ from ragweave.app.cli import app
 from ragweave.app.cli import main as ragweave
 from ragweave.app.commands.common import EXIT_ABSTAINED
 from ragweave.tests.docs.pages import PAGES, ROOT, Command, commands
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 
 RAGWEAVE = list(dict.fromkeys(commands("ragweave")))
 ALONE = {*"index ask search show sources library graph export doctor keys".split()}
@@ -86,3 +87,21 @@ def test_a_script_or_a_target_that_a_page_names_is_there(program: str) -> None:
             )
         else:
             assert (ROOT / first).is_file(), str(command)
+
+
+NINE = "langgraph langchain langchain_openai langchain_community chromadb tavily transformers moviepy networkx".split()
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROWS = {
+    row[0]: row[1:]
+    for row in re.findall(r"^\| (\w+) \| `([\w/]+\.py)` \| .* \| `([\w/]+\.py)::(\w+)` \|$", PAGE, re.M)
+}
+
+
+@pytest.mark.parametrize("package", NINE)
+def test_a_package_is_imported_by_its_file_and_has_its_test(package: str) -> None:
+    file, test_file, test = ROWS[package]
+    nodes = list(ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))))
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert package in {module.split(".")[0] for module in modules}
+    assert re.search(rf"^(?:async )?def {test}\(", (ROOT / test_file).read_text(encoding="utf-8"), re.M)

@@ -1,16 +1,28 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from ragweave.app import cli
 from ragweave.components import exam
 from ragweave.components.evidence import Strip
 from ragweave.evals.check import bound, checked, measured, read, write
 from ragweave.evals.check_answers import cases, grouped, right_sentences, written
+from ragweave.evals.evaluator import none_relevant
+from ragweave.evals.evaluator_data import Nearness, bm25, hotpot, idf_of, looked
 from ragweave.evals.planting import KINDS, RIGHT, CheckedSentence, planted
+from ragweave.evals.thresholds import calibrate
+from ragweave.evals.train_evaluator import train
 from ragweave.models.chat import override
+from ragweave.models.errors import InputError
+from ragweave.models.relevance import HEAD, Passage, Scores, head
 from ragweave.tests.support import ScriptedChat, checkers
 
 HOUSE = (
@@ -134,3 +146,89 @@ async def test_the_prompt_of_ragas_judges_each_sentence_against_all_that_was_ret
         found = await checked([right], "faithfulness")
     assert [s["support"] for s in found.sentences] == ["verified", "unverified"]
     assert [a["calls"] for a in found.answers] == [1]
+
+
+def test_none_is_relevant_reads_the_highest_floor() -> None:
+    full = [Scores(np.zeros(2), np.array([0.9, -1.0])), Scores(np.zeros(2), np.array([-1.0, 0.8]))]
+    empty = [Scores(np.zeros(2), np.array([-0.95, -1.0])), Scores(np.zeros(2), np.array([-0.5, -1.0]))]
+    found = none_relevant(full, empty)
+    assert found["auc"] == 1.0
+    assert found["with_gold"] == {"correct": 1.0, "incorrect": 0.0}
+    assert found["without_gold"] == {"correct": 0.0, "incorrect": 0.5}
+
+
+def test_bm25_prefers_the_passage_with_the_rare_word() -> None:
+    found = bm25([Passage("", "the cat sat"), Passage("", "the ferry left"), Passage("", "the dog sat")])(
+        "the ferry"
+    )
+    assert found.argmax() == 1
+
+
+@pytest.mark.data
+def test_training_again_makes_a_head_that_judges_as_the_shipped_one_does(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    again = train(data_dir, tmp_path / "again.json")
+    assert (
+        json.loads((tmp_path / "again.json").read_text())["trained_on"]
+        == json.loads(HEAD.read_text())["trained_on"]
+    )
+    asked = hotpot(data_dir)[:20]
+    passages = [p for a in asked for p in a.passages]
+    idf, near = idf_of(passages), Nearness(passages)
+    pairs = [(again.scores(s), head().scores(s)) for s in (looked(a, idf, near) for a in asked)]
+    new, old = (np.concatenate([pair[i].floor for pair in pairs]) for i in (0, 1))
+    assert np.corrcoef(new, old)[0, 1] > 0.99
+
+
+SCORES = st.lists(st.floats(-1, 1).map(lambda v: round(v, 2)), min_size=1, max_size=30)
+
+
+@given(SCORES, SCORES, st.floats(0.5, 1), st.floats(0.5, 1))
+def test_what_is_promised_holds_on_the_pairs_it_was_read_off(
+    present: list[float], absent: list[float], precision: float, kept: float
+) -> None:
+    found = calibrate(present, absent, precision, kept)
+    assert found.lower <= found.upper
+    assert np.mean(np.array(present) >= found.lower) >= kept
+    hit, false = (np.mean(np.array(s) >= found.upper) for s in (present, absent))
+    reached = [p for p in found.curve if p.threshold >= found.lower and p.precision >= precision]
+    assert hit / (hit + false) >= precision or not reached or found.upper == found.lower
+    assert [p.threshold for p in found.curve] == sorted({p.threshold for p in found.curve})
+
+
+@pytest.mark.parametrize(
+    ("present", "absent"),
+    [([], [0.1]), ([0.1], []), ([], []), ([float("nan")], [0.1]), ([0.1], [float("inf")])],
+)
+def test_scores_that_decide_nothing_are_refused(present: list[float], absent: list[float]) -> None:
+    with pytest.raises(InputError):
+        calibrate(present, absent, 0.9, 0.98)
+
+
+def pairs(folder: Path, rows: list[Any]) -> Path:
+    path = folder / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+ROWS = [
+    {"question": f"When was the {name} opened?", "title": name, "passage": text.format(name), "label": label}
+    for name in ("mill", "harbour", "school", "bridge")
+    for text, label in (
+        ("The {} was opened in 1931 by the mayor.", 1),
+        ("Bread is baked near the {} at dawn.", 0),
+    )
+]
+
+
+def test_the_command_calibrates_the_small_evaluator(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    given = ["eval", "thresholds", "--pairs", str(pairs(tmp_path, ROWS)), "--json", str(out)]
+    done = CliRunner().invoke(cli.app, given)
+    assert done.exit_code == 0, done.output
+    figures = json.loads(out.read_text())
+    assert figures["questions"] == 4
+    assert -1 <= figures["lower"] <= figures["upper"] <= 1
+    assert figures["present_at_upper"] == 1.0
+    assert figures["absent_at_upper"] == 0.0

@@ -1,4 +1,13 @@
+"""Every program of benchmarks/ starts and explains itself."""
+
+from __future__ import annotations
+
+import json
 import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +18,9 @@ from rouge_score import rouge_scorer
 from sklearn import metrics as sk
 
 from ragweave.evals import metrics as m
+from ragweave.evals.corpus import prepare
+from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, read_queries
+from ragweave.models.errors import InputError
 
 LABELS = ["none", "paragraph", "image", "clip"]
 labelled = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=60)
@@ -114,3 +126,64 @@ def test_letters_are_read_whatever_stands_around_them(answer, letter):
 )
 def test_an_answer_says_what_stands_in_it_as_whole_words(answer, golds, held):
     assert m.says(answer, golds) == held
+
+
+PASSAGES = [
+    {
+        "id": "a",
+        "title": "Corvane Observatory",
+        "text": "The Corvane Observatory was opened in 1931 on Mount Helder.",
+    },
+    {"id": "b", "title": "Rye bread", "text": "Rye bread is baked at 250 degrees for ten minutes."},
+    {"_id": "c", "text": "The Ostrander Works were founded by Ada Ostrander in 1889."},
+]
+QUERIES = [
+    {"id": "1", "question": "When was the Corvane Observatory opened?", "gold": ["a"]},
+    {"_id": "2", "text": "Who founded the Ostrander Works?", "gold": ["c"]},
+]
+
+
+def written(path: Path, rows: list[Any]) -> Path:
+    path.write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_every_method_ranks_the_gold_passages(tmp_path: Path, method: Any) -> None:
+    passages = read_passages(written(tmp_path / "corpus.jsonl", PASSAGES))
+    queries = read_queries(written(tmp_path / "queries.jsonl", QUERIES))
+    prepared = await prepare(passages, "tiny", tmp_path / "work")
+    found = (await measure(prepared, queries, ranker(prepared, method))).mean()
+    assert found["recall@5"] == 1.0
+    assert found["mrr"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [([{"id": "1", "gold": ["a"]}], "has no question"), ([{"id": "1", "question": "x"}], "no query")],
+)
+def test_unusable_query_file_gets_a_sentence(tmp_path: Path, rows: list[Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_queries(written(tmp_path / "q.jsonl", rows))
+
+
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+def programs() -> list[Path]:
+    """Return the programs that read options; `printed.py` reads them for others and is none itself."""
+    found: list[Path] = []
+    for path in sorted(FOLDER.rglob("*.py")):
+        text = path.read_text("utf-8")
+        if "__main__" in text and ("parse_args" in text or "run(__doc__" in text):
+            found.append(path)
+    return found
+
+
+@pytest.mark.parametrize("program", programs(), ids=lambda path: path.stem)
+def test_a_benchmark_explains_itself(program: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(program), "--help"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert "usage:" in done.stdout

@@ -1,5 +1,7 @@
 """Opening pictures: every form comes out upright RGB, and what is hostile gets a sentence."""
 
+from __future__ import annotations
+
 import base64
 import io
 import struct
@@ -7,13 +9,25 @@ import sys
 import tracemalloc
 import zlib
 from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image, ImageDraw, ImageFont
 
-from ragweave.models.errors import SourceError
+from ragweave.components.indexing import LONGEST, captioner
+from ragweave.models import image_text as see
+from ragweave.models import ocr as read
+from ragweave.models.chat import override
+from ragweave.models.errors import InputError, MissingExtra, ModelError, SourceError
+from ragweave.models.image_text import ImageEncoder, image_encoder
+from ragweave.models.ocr import reading_order
 from ragweave.models.pictures import jpeg, load, open_picture, pages
+from ragweave.tests.support import ScriptedChat
 
 HEIC = base64.b64decode(
     "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAVZtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA"
@@ -180,3 +194,148 @@ def test_without_its_package_such_a_photograph_has_a_remedy(monkeypatch):
 def test_an_avif_needs_no_further_package(monkeypatch):
     monkeypatch.setitem(sys.modules, "pi_heif", None)
     assert open_picture(saved(gradient(), "AVIF")).format == "AVIF"
+
+
+W, H = 100, 10
+
+
+def row(x: float, y: float, width: float = 40) -> tuple[float, float, float, float]:
+    return (x, y, x + width, y + H)
+
+
+BODY = [row(x, y) for y in (14, 26, 38) for x in (0, 60)]
+
+
+@pytest.mark.parametrize(
+    ("boxes", "order"),
+    [
+        ([row(60, 21), row(0, 0), row(0, 20)], [1, 2, 0]),
+        (BODY, [0, 2, 4, 1, 3, 5]),
+        ([row(0, 0, W), *BODY, row(0, 52, W)], [0, 1, 3, 5, 2, 4, 6, 7]),
+        ([row(0, 0), row(60, 0), row(0, 12), row(60, 12)], [0, 1, 2, 3]),
+    ],
+    ids=["rows", "two columns", "columns between a title and a line", "short cells are a row"],
+)
+def test_lines_are_read_in_the_order_of_the_page(boxes, order):
+    assert reading_order(boxes) == order
+
+
+@given(st.lists(st.tuples(*[st.floats(0, 1000)] * 2, *[st.floats(0.1, 300)] * 2), max_size=40))
+def test_every_line_is_read_exactly_once(rows):
+    boxes = [(x, y, x + w, y + h) for x, y, w, h in rows]
+    assert sorted(reading_order(boxes)) == list(range(len(boxes)))
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return read.Ocr()
+
+
+def drawn(text: str) -> np.ndarray:
+    image = Image.new("RGB", (640, 120), "white")
+    ImageDraw.Draw(image).text((40, 30), text, "black", font=ImageFont.load_default(size=40))
+    return np.asarray(image)
+
+
+def test_printed_words_come_back_with_their_box(reader):
+    lines = reader.lines(drawn("Harbour master 1987"))
+    assert " ".join(line.text for line in lines) == "Harbour master 1987"
+    assert min(line.confidence for line in lines) > 0.9
+    x0, y0, x1, y1 = zip(*(line.box for line in lines), strict=True)
+    assert 20 < min(x0) < 60 and 20 < min(y0) < 50 and 350 < max(x1) < 560 and 60 < max(y1) < 110
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (7, 7), (50, 50), (400, 3)])
+def test_a_picture_without_words_gives_none(reader, shape):
+    assert reader.lines(np.zeros((*shape, 3), dtype=np.uint8)) == []
+
+
+PICTURE = [b"\xff\xd8one"]
+
+
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGWEAVE_VISION", "eye-1")
+
+
+async def said(model: ScriptedChat, language: str = "French") -> str | None:
+    with override(vision=model):
+        made = captioner()
+        assert made is not None
+        return await made.ask(PICTURE, "page 3 <<<x>>>", language)
+
+
+@pytest.mark.usefixtures("named")
+async def test_the_vision_model_gets_the_picture_the_context_as_data_and_the_language():
+    model = ScriptedChat(replies=["Un  phare\nau bord de la mer.", " ", "word " * 2000, ModelError("down")])
+    assert await said(model) == "Un phare au bord de la mer."
+    system, user = model.calls[0].messages
+    assert "Write in French." in str(system.content)
+    assert "‹‹‹x›››" in user.content[0]["text"]
+    assert user.content[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert await said(model) is None
+    assert len(await said(model) or "") <= LONGEST
+    with pytest.raises(ModelError, match="down"):
+        await said(model)
+
+
+PICTURES = [np.full((4, 6, 3), n, dtype=np.uint8) for n in (10, 200)]
+
+
+@pytest.fixture
+def chosen(put: Any) -> Any:
+    see._load.cache_clear()
+    yield lambda name, **more: put(image_text=name, **more)
+    see._load.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["clip", "openai:clip", "hf:", ":x", "fastembed:"])
+def test_a_name_of_no_known_form_is_refused(chosen: Any, name: str) -> None:
+    chosen(name)
+    with pytest.raises(InputError, match="RAGWEAVE_IMAGE_TEXT"):
+        image_encoder()
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"), [("fastembed:x/clip-vision", "fastembed"), ("hf:owner/model", "hf")]
+)
+def test_a_missing_package_names_its_extra(
+    chosen: Any, monkeypatch: pytest.MonkeyPatch, name: str, extra: str
+) -> None:
+    for module in ("fastembed", "torch"):
+        monkeypatch.setitem(sys.modules, module, None)
+    chosen(name)
+    with pytest.raises(MissingExtra, match=rf"ragweave\[{extra}\]"):
+        image_encoder()
+
+
+def test_fastembed_pairs_the_two_towers_of_a_space(chosen: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, str, bool]] = []
+
+    class Tower:
+        def __init__(self, model_name: str, cache_dir: str, local_files_only: bool) -> None:
+            made.append((model_name, Path(cache_dir).name, local_files_only))
+
+        def embed(self, batch: list[Any], batch_size: int) -> Any:
+            return iter([np.array([3.0, 4.0]) for _ in batch])
+
+    monkeypatch.setitem(sys.modules, "fastembed", SimpleNamespace(ImageEmbedding=Tower, TextEmbedding=Tower))
+    chosen("fastembed:Qdrant/clip-ViT-B-32-vision", offline="true")
+    found = image_encoder()
+    assert found is not None and found is image_encoder()
+    assert made == [
+        ("Qdrant/clip-ViT-B-32-vision", "fastembed", True),
+        ("Qdrant/clip-ViT-B-32-text", "fastembed", True),
+    ]
+    assert found.name == "fastembed:Qdrant/clip-ViT-B-32-vision" and found.dim == 2
+    assert np.allclose(found.images(PICTURES), [[0.6, 0.8]] * 2) and np.allclose(
+        found.texts(["a"]), [[0.6, 0.8]]
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda b: np.ones(3), lambda b: np.ones((1, 3)), lambda b: 1 / 0, lambda b: ["x"] * len(b)]
+)
+def test_an_encoder_that_fails_or_returns_nonsense_is_a_sentence(wrong: Any) -> None:
+    with pytest.raises(ModelError, match="image encoder t"):
+        ImageEncoder("t", wrong, wrong).images(PICTURES)

@@ -1,27 +1,36 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
 
+from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.expand import by_model, clean
 from ragweave.components.run_context import RunContext, TurnState
+from ragweave.graphs.run import astream, build_agent
+from ragweave.graphs.search import graph
 from ragweave.models.chat import override
+from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import words
 from ragweave.nodes.expand import expand
 from ragweave.nodes.route import to_corpora
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.states import a_turn
 
 QUERY = "How does version v2.0 store vectors?"
 FOUR = ["vector files of v2.0", "storage format in v2.0", "where embeddings lie on disk", "index file layout"]
 
 
+@pytest.mark.usefixtures("_one_language")
 @pytest.mark.parametrize(
     ("replies", "kept"),
     [
@@ -45,6 +54,7 @@ def test_rewrites_are_cleaned(replies: list[str], kept: list[str]) -> None:
     assert clean(replies, QUERY, 10) == kept
 
 
+@pytest.mark.usefixtures("_one_language")
 @given(st.lists(st.text(max_size=40), max_size=50), st.integers(0, 6))
 def test_cleaning_keeps_the_limit_and_never_gives_an_empty_query(replies: list[str], limit: int) -> None:
     kept = clean(replies, QUERY, limit)
@@ -62,7 +72,7 @@ class _Runtime:
         self.stream_writer = lambda event: None
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _one_language(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a library in the language of the question."""
 
@@ -79,6 +89,7 @@ async def _phrasings(model: ScriptedChat, *, cached: bool = False, **knobs: Any)
     return row
 
 
+@pytest.mark.usefixtures("_one_language")
 async def test_rewrites_come_from_one_call() -> None:
     model = ScriptedChat(react=lambda messages: {"queries": FOUR})
     row = await _phrasings(model)
@@ -87,6 +98,7 @@ async def test_rewrites_come_from_one_call() -> None:
     assert len(model.calls) == 1
 
 
+@pytest.mark.usefixtures("_one_language")
 @pytest.mark.parametrize(
     "reply", ["I would rather not.", "", '{"queries": []}', {"queries": [QUERY]}, ConnectionError("down")]
 )
@@ -103,6 +115,7 @@ async def test_model_that_fails_leaves_the_question_alone(
     assert (await _phrasings(ScriptedChat(react=react)))["rewrites"] == []
 
 
+@pytest.mark.usefixtures("_one_language")
 @pytest.mark.parametrize(
     "reply",
     [
@@ -123,6 +136,7 @@ async def test_queries_are_read_in_every_form_in_one_call(reply: str, form: str)
     assert len(model.calls) == 1
 
 
+@pytest.mark.usefixtures("_one_language")
 async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_query_but_not_the_question(
     stock: Any,
 ) -> None:
@@ -143,6 +157,7 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
     assert len(found) == 2 and [e["score"] for e in found] == [round(1 / 60, 4)] * 2
 
 
+@pytest.mark.usefixtures("_one_language")
 async def test_the_article_searches_the_question_beside_its_phrasings_by_words_and_by_vectors(
     stock: Any,
 ) -> None:
@@ -160,6 +175,7 @@ async def test_the_article_searches_the_question_beside_its_phrasings_by_words_a
     assert asked == {(q, kind) for q in (QUERY, *FOUR) for kind in ("dense", "lexical")}
 
 
+@pytest.mark.usefixtures("_one_language")
 def test_rewrites_are_searched_in_the_recordings_too() -> None:
     route = {"hop": 1, "corpora": ["clip"], "confidence": {}, "by": "local", "why": "", "recordings": True}
     phrased = {"hop": 1, "query": "asked", "also": [], "rewrites": ["rewritten"], "by": "llm"}
@@ -171,6 +187,7 @@ def test_rewrites_are_searched_in_the_recordings_too() -> None:
     ]
 
 
+@pytest.mark.usefixtures("_one_language")
 async def test_a_library_in_another_language_is_asked_in_it_too(
     shelf: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +203,7 @@ async def test_a_library_in_another_language_is_asked_in_it_too(
     assert "Write one of them in French" in model.calls[0].prompt
 
 
+@pytest.mark.usefixtures("_one_language")
 @pytest.mark.parametrize("query", ["¿Dónde nos reunimos ahora?", "Fähre wann?"])
 async def test_a_question_whose_language_is_unsure_is_asked_in_the_two_languages_of_most_files(
     query: str, shelf: Any, monkeypatch: pytest.MonkeyPatch
@@ -201,3 +219,60 @@ async def test_a_question_whose_language_is_unsure_is_asked_in_the_two_languages
 
 async def _french() -> list[str]:
     return ["en", "fr"]
+
+
+FERRY = {"ferry.md": "The ferry sails four times a day. Ada Brook steers the ferry.\n"}
+
+
+async def test_without_a_model_a_follow_up_is_searched_with_the_question_before_it(
+    tmp_path: Path, home: Path
+) -> None:
+    await build_library(tmp_path / "notes", FERRY)
+    saver, states = InMemorySaver(), []
+    for text in ("How often does the ferry sail?", "And who steers it?"):
+        states.append(await astate(text, context=Context(mode="extractive"), thread="t", checkpointer=saver))
+    asked = "How often does the ferry sail? And who steers it?"
+    assert states[1]["question"] == states[1]["query"] == asked
+    assert "Ada Brook" in states[1]["answer"].text
+
+
+async def test_a_follow_up_counts_its_own_rounds_and_extractive_mode_claims_to_learn_nothing(
+    tmp_path: Path, home: Path
+) -> None:
+    await build_library(tmp_path / "notes", FERRY)
+    saver, context, turns = InMemorySaver(), Context(mode="extractive"), []
+    for text in ("How often does the ferry sail?", "And who steers it?"):
+        events = astream(text, context=context, thread="t", checkpointer=saver)
+        turns.append([event async for event in events if event["type"] == "step"])
+        told: Any = {"configurable": {"thread_id": "t"}}
+        await build_agent("agent", checkpointer=saver).aupdate_state(told, {"hop": 2}, as_node="check")
+    assert [{max(1, step["hop"]) for step in steps} for steps in turns] == [{1}, {1}]
+    reasoned = [step for step in turns[1] if step["node"] == "reason"]
+    assert reasoned and not any(step["data"]["learnt"] for step in reasoned)
+
+
+@pytest.mark.parametrize(
+    ("messages", "sentence"),
+    [
+        ([], "there is no question"),
+        ([HumanMessage("")], "the question is empty"),
+        ([HumanMessage(" ?! \n")], "the question is empty"),
+        ([HumanMessage("x" * 100_000)], "100,000 characters"),
+        ([AIMessage("hello")], "there is no question"),
+    ],
+)
+async def test_a_turn_without_a_usable_question_gets_a_sentence(messages: list[Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        await graph.ainvoke({"messages": messages})
+
+
+async def test_pixels_do_not_stay_in_the_state_and_that_nobody_looked_is_said(
+    tmp_path: Path, home: Path
+) -> None:
+    await build_library(tmp_path / "notes", {"ferry.md": "The ferry sails four times a day.\n"})
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    sent = HumanMessage([{"type": "text", "text": "How often does the ferry sail?"}, picture])
+    asked: Any = {"messages": [sent]}
+    state = await graph.ainvoke(asked, context=Context())
+    assert [m.content for m in state["messages"]] == ["How often does the ferry sail?"]
+    assert "not looked at" in state["notes"][0] and state["candidates"]

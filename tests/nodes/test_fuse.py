@@ -20,6 +20,7 @@ from ragweave.components.local.rank import score_pools
 from ragweave.corpora.store.library import Library, open_library
 from ragweave.corpora.store.stores import stores
 from ragweave.corpora.types import Item
+from ragweave.graphs.rag_fusion import graph
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError, ModelError
 from ragweave.models.relevance import Passage
@@ -27,6 +28,7 @@ from ragweave.nodes import fuse as fusing
 from ragweave.nodes.fuse import fuse
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.rows import evidence
 
 TEXTS = {
@@ -222,3 +224,67 @@ def test_of_a_whole_and_its_part_the_better_score_counts() -> None:
     for rows in ([whole, part], [part, whole]):
         (kept,) = distinct(rows, 8)
         assert (kept["id"], kept["relevance"]) == ("whole", 0.995)
+
+
+ODD_TEXTS = {
+    "note.md": '# Note\n\nThe NEAR keyword and the quote " belong to the query syntax of FTS5.\n',
+    "who.md": "# The Who\n\nThe Who are a band.\n",
+}
+
+
+@pytest.fixture
+def odd_library(stock: Any) -> None:
+    stock(ODD_TEXTS)
+
+
+@pytest.mark.usefixtures("odd_library")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "who are you and what was it",
+        "to be or not to be",
+        'NEAR("query syntax", 3)',
+        '"unbalanced quote',
+        "title:note AND * OR (",
+        "FTS5 -keyword ^quote {text} : *",
+        "'; DROP TABLE items; --",
+        "% _ \\ \x00 keyword",
+        "a" * 7_000,
+        "keyword " * 900,
+        "关键词\u200b 🙂 keyword",
+    ],
+)
+async def test_odd_query_is_searched_literally(question: str) -> None:
+    sent: Any = {"messages": [("human", question)]}
+    state = await graph.ainvoke(sent, context=Context(mode="extractive"))
+    assert state["answer"] is not None
+    assert not any("could not be searched" in n for n in state["notes"])
+
+
+async def test_a_question_that_was_sent_to_the_wrong_corpus_is_asked_of_the_others(
+    tmp_path: Any, home: Any
+) -> None:
+    from ragweave.app.api import astate
+
+    talk = (
+        "WEBVTT\n\n00:00:05.000 --> 00:00:14.000\nThe boat inside is called Petrel, and she has been launched"
+        " sixty-four times since 1988.\n"
+    )
+    note = (
+        "# Bees\n\nA hive holds one queen and many thousand workers. The workers gather nectar in summer.\n"
+    )
+    await build_library(tmp_path / "files", {"walk.vtt": talk, "bees.md": note})
+    found = await astate(
+        "How often has Petrel been launched?", context=Context(mode="extractive", route_by="local")
+    )
+    answer = found["answer"]
+    assert answer is not None
+    assert "sixty-four" in answer.text
+    assert [r["by"] for r in found["routes"]][-1:] == ["fallback"] or found["routes"][0]["corpora"] != [
+        "paragraph"
+    ]
+    forced = await astate(
+        "How often has Petrel been launched?", context=Context(mode="extractive", corpora=("paragraph",))
+    )
+    assert forced["answer"] is not None and forced["answer"].abstained
+    assert len(forced["routes"]) == 1

@@ -8,6 +8,8 @@ import pytest
 from langgraph.runtime import Runtime
 
 from ragweave.components import run_context as runs
+from ragweave.components.context import Context
+from ragweave.graphs.agent import graph
 from ragweave.models import chat, checkpoint, router
 from ragweave.models.settings import model_settings
 from ragweave.nodes.route import route
@@ -15,12 +17,13 @@ from ragweave.nodes.state import State
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.knobs import context as knobs_of
 from ragweave.tests.support.states import a_turn
+from ragweave.tests.support.talks import KITCHEN, TALK, vtt
 
 HELD = {"paragraph": 9, "document": 4, "image": 3, "clip": 0, "video": 0}
 EVERYTHING = ["paragraph", "document", "image"]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _library(monkeypatch: pytest.MonkeyPatch) -> None:
     """A library that holds text and pictures."""
 
@@ -82,6 +85,7 @@ async def routed(query: str, hop: int = 1, **context: Any) -> tuple[dict[str, An
     return update["routes"][0], update.get("notes", [])
 
 
+@pytest.mark.usefixtures("_library")
 async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None:
     says(none=0.5, video=0.3, image=0.18, paragraph=0.02, document=0.0, clip=0.0)
     row, notes = await routed("what is on the poster", form="universal-rag")
@@ -90,6 +94,7 @@ async def test_the_head_masks_what_the_library_lacks_and_none(says: Any) -> None
     assert row["by"] == "local" and not notes
 
 
+@pytest.mark.usefixtures("_library")
 async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -102,6 +107,7 @@ async def test_a_checkpoint_may_say_none_only_in_the_first_hop_and_with_a_writer
     assert later["corpora"] == small["corpora"] == ["image"]
 
 
+@pytest.mark.usefixtures("_library")
 async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decides(
     monkeypatch: pytest.MonkeyPatch, says: Any
 ) -> None:
@@ -113,6 +119,7 @@ async def test_a_checkpoint_that_cannot_be_used_costs_a_note_and_the_head_decide
     assert "there is no checkpoint folder '/nowhere/at/all'" in notes[0]
 
 
+@pytest.mark.usefixtures("_library")
 @pytest.mark.parametrize("has_checkpoint", [True, False])
 @pytest.mark.parametrize(("sure", "corpora", "asked"), [(0.9, ["image"], False), (0.5, ["paragraph"], True)])
 async def test_the_ensemble_takes_a_sure_trained_router_at_its_word_and_asks_the_model_elsewhere(
@@ -133,6 +140,7 @@ async def test_the_ensemble_takes_a_sure_trained_router_at_its_word_and_asks_the
     assert (row["corpora"], row["by"]) == (corpora, "llm" if asked else trained)
 
 
+@pytest.mark.usefixtures("_library")
 async def test_a_sure_head_may_say_none_in_the_ensemble(says: Any) -> None:
     says(none=0.9, image=0.1)
     with writer():
@@ -140,12 +148,14 @@ async def test_a_sure_head_may_say_none_in_the_ensemble(says: Any) -> None:
     assert row["corpora"] == ["none"]
 
 
+@pytest.mark.usefixtures("_library")
 async def test_corpora_that_the_caller_names_are_taken_without_asking_anyone() -> None:
     row, notes = await routed("who signed it", corpora=("image", "video"))
     assert (row["corpora"], row["by"]) == (["image"], "asked")
     assert "nothing in its video corpus" in notes[0]
 
 
+@pytest.mark.usefixtures("_library")
 @pytest.mark.parametrize(
     ("question", "by", "corpora"),
     [
@@ -167,6 +177,7 @@ async def test_a_library_of_several_media_is_searched_whole(
     )
 
 
+@pytest.mark.usefixtures("_library")
 @pytest.mark.parametrize(
     ("by", "corpora"), [("llm", ["document", "paragraph"]), ("ensemble", ["document", "paragraph"])]
 )
@@ -179,6 +190,7 @@ async def test_a_further_query_searches_every_granularity_of_what_is_chosen(
     assert row["corpora"] == corpora
 
 
+@pytest.mark.usefixtures("_library")
 async def test_a_language_model_may_name_two_corpora_of_different_matter() -> None:
     with writer("image+paragraph") as model:
         row, _ = await routed("What is on the photo, and when was it taken?", route_by="llm")
@@ -186,6 +198,7 @@ async def test_a_language_model_may_name_two_corpora_of_different_matter() -> No
     assert "joined by +" in model.calls[0].prompt and "clip:" not in model.calls[0].prompt
 
 
+@pytest.mark.usefixtures("_library")
 async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -200,6 +213,7 @@ async def test_independent_scores_of_a_checkpoint_are_read_by_the_sigmoid_rule(
     )
 
 
+@pytest.mark.usefixtures("_library")
 @pytest.mark.parametrize(
     ("by", "probabilities", "corpora"),
     [
@@ -218,3 +232,46 @@ async def test_as_published_a_router_names_one_corpus_or_none(
         row, _ = await routed("what is on the poster", route_by=by, form="universal-rag")
     assert row["corpora"] == corpora
     assert not any("joined by +" in c.prompt for c in model.calls)
+
+
+QUESTION = "When does the ferry sail in winter?"
+FILES = {
+    "ferry.md": "# Ferry\n\nIn winter the ferry sails at nine.",
+    "comet.vtt": vtt(TALK),
+    "bread.vtt": vtt(KITCHEN),
+}
+
+
+async def _ran(
+    monkeypatch: pytest.MonkeyPatch, share: float, question: str = QUESTION, **knobs: Any
+) -> set[str]:
+    """Return the nodes that ran beside a router which gives recordings a share of its confidence."""
+    rest = {"paragraph": 1 - share, "document": 0.0, "none": 0.0, "image": 0.0, "table": 0.0}
+    monkeypatch.setattr("ragweave.models.router.predict", lambda *_: {"clip": share, "video": 0.0, **rest})
+    ran = set[str]()
+    async for event in graph.astream({"question": question}, context=Context(**knobs), stream_mode="updates"):
+        ran |= event.keys()
+    return ran
+
+
+async def test_recordings_that_are_not_in_question_are_searched_like_any_other_corpus(
+    stock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock(FILES)
+    assert "retrieve_video" not in await _ran(monkeypatch, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("share", "question", "knobs"),
+    [
+        (0.3, QUESTION, {}),
+        (0.1, QUESTION, {"sources": ("comet.vtt",)}),
+        (0.1, QUESTION, {"from_time": 1.0}),
+        (0.1, "What is said in comet.vtt about the tail?", {}),
+    ],
+)
+async def test_recordings_in_question_are_searched_by_their_retrievers(
+    stock: Any, monkeypatch: pytest.MonkeyPatch, share: float, question: str, knobs: dict[str, Any]
+) -> None:
+    stock(FILES)
+    assert "retrieve_video" in await _ran(monkeypatch, share, question, **knobs)

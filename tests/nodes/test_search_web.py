@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from ragweave.components.context import Context
+from ragweave.components.evidence import Hop
 from ragweave.corpora.web.types import WebPage, WebResult
 from ragweave.models.chat import override
+from ragweave.nodes.consent import agreed
+from ragweave.nodes.recall import TITLE, recall
 from ragweave.nodes.search_web import search_web
-from ragweave.nodes.state import State
+from ragweave.nodes.state import State, ended
 from ragweave.tests.support import ScriptedChat
 from ragweave.tests.support.states import a_turn
 
-pytestmark = pytest.mark.usefixtures("shelf")
 QUESTION = "Who repaired the harbour crane of Vellmouth in 1967?"
 FACT = (
     "The harbour crane of Vellmouth was repaired in 1967 by the engineer Tolly Brandt, who replaced the jib."
@@ -51,6 +54,7 @@ def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list
     return bring
 
 
+@pytest.mark.usefixtures("shelf")
 async def test_a_page_becomes_strips_with_address_and_time(runtime: Any, found: Any) -> None:
     text = (
         f"Preamble about boats and their owners in the north. {FACT} The harbour is dredged every second"
@@ -70,6 +74,7 @@ async def test_a_page_becomes_strips_with_address_and_time(runtime: Any, found: 
     assert row["relevance"] == strip["score"] > 0
 
 
+@pytest.mark.usefixtures("shelf")
 @pytest.mark.parametrize(
     ("reply", "query"),
     [
@@ -91,6 +96,7 @@ async def test_the_model_is_shown_the_question_and_writes_the_query(
     assert asked[0][0] == query
 
 
+@pytest.mark.usefixtures("shelf")
 async def test_as_crag_asks_for_keywords_and_reads_wikipedia_first(runtime: Any, found: Any) -> None:
     wiki = WebPage(
         "https://en.wikipedia.org/wiki/Vellmouth", "Vellmouth", FACT, "", "2026-01-02T03:04:05+00:00"
@@ -104,6 +110,7 @@ async def test_as_crag_asks_for_keywords_and_reads_wikipedia_first(runtime: Any,
     assert update["evidence"][0]["locator"]["url"] == wiki.url and len(update["evidence"]) <= 5
 
 
+@pytest.mark.usefixtures("shelf")
 @pytest.mark.parametrize(
     ("environment", "remedy"),
     [
@@ -126,6 +133,7 @@ async def test_without_a_provider_nothing_is_asked_and_the_note_says_what_to_set
     assert "knowledge" not in update
 
 
+@pytest.mark.usefixtures("shelf")
 @pytest.mark.parametrize(
     ("reply", "times"),
     [((503, b""), 1), ((429, b""), 1), (None, 1), ((400, b""), 2), ((200, b'{"results": []}'), 2)],
@@ -170,3 +178,74 @@ async def test_a_provider_that_is_down_or_too_slow_is_asked_once_in_a_turn_and_n
         over.set()
         server.shutdown()
     assert len(asked) == times + 1
+
+
+YES: list[Any] = [
+    True,
+    "yes",
+    "Yes.",
+    "approve",
+    "ja",
+    "oui",
+    "да",
+    "好的",
+    "はい",
+    1,
+    {"granted": True},
+    {"approved": "yes"},
+    {"type": "accept"},
+    [{"type": "accept", "args": None}],
+    {"decisions": [{"type": "approve"}]},
+    {"consent": True},
+]
+NO: list[Any] = [
+    False,
+    None,
+    "no",
+    "nein",
+    "Deny",
+    "нет",
+    {"granted": False},
+    [{"type": "ignore"}],
+    0,
+    {"decisions": [{"type": "approve"}, {"type": "reject"}]},
+]
+NEITHER: list[Any] = ["perhaps", "", {}, [], {"type": "edit"}, "yes, but not today"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"), [*((r, True) for r in YES), *((r, False) for r in NO), *((r, None) for r in NEITHER)]
+)
+def test_a_reply_says_yes_or_no_or_neither(reply: Any, said: bool | None) -> None:
+    assert agreed(reply) is said
+
+
+ONE: Hop = {**ended(State(hop=1, query="q", then="recall")), "corpora": ["model"]}
+STATE: State = {"question": "Who founded it?", "query": "founder", "hop": 2, "hops": [ONE]}
+STATE["turn"] = a_turn("0123456789ab")
+
+
+async def recalled(reply: Any, context: Context | None = None) -> dict[str, Any]:
+    runtime: Any = SimpleNamespace(context=context or Context(), stream_writer=lambda event: None)
+    with override(writer=ScriptedChat(react=lambda messages: reply)):
+        return await recall(STATE, runtime)
+
+
+async def test_passage_is_flagged_as_the_models_own_and_numbered() -> None:
+    update = await recalled("Ada Ostrander founded the works.")
+    (row,) = update["evidence"]
+    assert (row["origin"], row["corpus"], row["title"], row["locator"]) == (
+        "model",
+        "model",
+        TITLE,
+        {"kind": "model"},
+    )
+    assert row["id"].endswith("-2")
+    assert row["score"] == row["relevance"] == 0.0
+    assert update["knowledge"][0]["origin"] == "model"
+
+
+@pytest.mark.parametrize("reply", ["", "UNKNOWN", "Unknown.", ConnectionError("gone"), ValueError("broken")])
+async def test_nothing_known_leaves_no_passage(reply: Any) -> None:
+    update = await recalled(reply)
+    assert "evidence" not in update

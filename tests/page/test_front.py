@@ -94,3 +94,17 @@ def test_an_entity_is_drawn_with_its_neighbours_each_leads_on_and_its_places_ope
     dialog.get_by_role("list", name="Where it is spoken of").get_by_role("button").first.click()
     expect(dialog).to_be_hidden()
     expect(page.get_by_role("complementary").locator("video")).to_be_visible()
+
+
+def test_the_models_that_are_set_up_can_be_tried(window: Any) -> None:
+    page = window()
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("button", name="Models").click()
+    dialog = page.get_by_role("dialog", name="Models")
+    dialog.get_by_role("button", name="Try it: Encodes text").click()
+    expect(dialog.get_by_text("It encodes in")).to_be_visible(timeout=30_000)
+    expect(dialog.get_by_text("scripted").first).to_be_visible()
+    expect(dialog.get_by_text("The one that writes, because RAGWEAVE_JUDGE is not set.")).to_be_visible()
+    dialog.get_by_role("button", name="Try it: understudy").click()
+    expect(dialog.get_by_text("It answers “")).to_be_visible(timeout=30_000)
+    assert findings(page) == []

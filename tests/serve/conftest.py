@@ -20,7 +20,7 @@ from ragweave.corpora.store.stores import close_stores
 from ragweave.graphs import run as graphs
 from ragweave.serve.app import create_app
 from ragweave.serve.settings import ServeSettings
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import Graph, in_process, on_loopback
 
 TEXTS = {

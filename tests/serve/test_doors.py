@@ -15,8 +15,8 @@ from ragweave.corpora.store.library import open_library
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.serve.doors import DOORS
-from ragweave.tests.serve.test_pictures import ASKED, SIGN
-from ragweave.tests.support import build_library
+from ragweave.tests.serve.test_media import ASKED, SIGN
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import Graph, bearer, in_process, on_loopback, until
 
 OTHER, TEA = "How often does the ferry sail?", "At how many degrees is tea brewed?"

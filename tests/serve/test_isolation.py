@@ -26,7 +26,7 @@ from ragweave.serve.app import create_app
 from ragweave.serve.database import sent
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.serve.doors import DOORS
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import ask_over_http, bearer, direct_client, in_process
 
 CANARY = "Zanzibold"

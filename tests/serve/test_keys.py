@@ -20,7 +20,7 @@ from ragweave.serve.keys import Keys
 from ragweave.serve.settings import ServeSettings
 from ragweave.tests.conftest import ROOT, Main
 from ragweave.tests.serve.conftest import QUESTION, TEXTS
-from ragweave.tests.support import build_library
+from ragweave.tests.support.library import build_library
 from ragweave.tests.support.serving import ask_over_http, bearer, direct_client, on_loopback
 
 pytestmark = pytest.mark.both

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import io
+import os
+import sqlite3
+import subprocess
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any
+
 import httpx
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.stores import stores
+from ragweave.corpora.video.ffmpeg import binary
+from ragweave.corpora.video.streams import examine
+from ragweave.models.chat import override
+from ragweave.serve.pictures import bytes_of
 from ragweave.serve.routes_page import CSP
-from ragweave.tests.serve.test_routes_pdf import COUNCIL
+from ragweave.tests.serve.test_routes_ask import COUNCIL
 from ragweave.tests.serve.test_uploads import upload
+from ragweave.tests.support import ScriptedChat
+from ragweave.tests.support.serving import ask_over_http
 
 PAGE = b"<script>alert(1)</script><p>The mill was built in 1702.</p>"
 DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><text>The mill</text></svg>'
@@ -110,3 +129,140 @@ async def test_no_address_leads_out_of_the_store(client: httpx.AsyncClient) -> N
         answer = await client.get(path.format(lib=library.id, source=source.id))
         assert answer.status_code in (400, 404), path
         assert "root:" not in answer.text and "SQLite" not in answer.text
+
+
+async def test_cited_moments_come_as_one_film_to_keep(
+    client: httpx.AsyncClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "films" / "film.mp4"
+    path.parent.mkdir()
+    drawn = [
+        "-v",
+        "error",
+        "-f",
+        "lavfi",
+        "-i",
+        "testsrc=size=160x120:rate=10:duration=4",
+        "-pix_fmt",
+        "yuv420p",
+    ]
+    await asyncio.to_thread(subprocess.run, [binary(), *drawn, path], check=True, stdin=subprocess.DEVNULL)
+    await index([path.parent], "default")
+    row, catalog = stores().catalog.library("default"), stores().catalog
+    [clip] = [item for page in catalog.pages(row.id, "clip") for item in page]
+    [note, *_] = [item for page in catalog.pages(row.id, "paragraph") for item in page]
+    moment = {"id": clip.id, "start": 1, "end": 3}
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    response = await client.post(
+        f"/media/{row.id}/film", json={"moments": [moment, {**moment, "id": note.id}]}
+    )
+    assert response.status_code == 200 and response.headers["content-type"] == "video/mp4"
+    assert response.headers["content-disposition"] == 'attachment; filename="film.mp4"'
+    (tmp_path / "got.mp4").write_bytes(response.content)
+    assert examine(str(tmp_path / "got.mp4"), "mov").duration == 4.0
+    assert os.listdir(scratch) == []
+
+    for moments in ([{**moment, "id": note.id}], [{**moment, "id": "nothing"}]):
+        missing = await client.post(f"/media/{row.id}/film", json={"moments": moments})
+        assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+    path.unlink()
+    gone = await client.post(f"/media/{row.id}/film", json={"moments": [moment]})
+    assert gone.status_code == 422 and "ilm.mp4 is gone" in gone.text
+
+
+ASKED = "What do I read here?"
+
+
+def picture(words: str = "", form: str = "PNG", size: tuple[int, int] = (700, 160)) -> str:
+    image = Image.new("RGB", size, "white")
+    ImageDraw.Draw(image).text((30, 50), words, "black", font=ImageFont.load_default(44))
+    out = io.BytesIO()
+    image.save(out, form)
+    return f"data:image/{form.lower()};base64,{base64.b64encode(out.getvalue()).decode()}"
+
+
+def asked(*urls: str, text: str = ASKED) -> Any:
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    return [
+        {"role": "user", "content": parts + [{"type": "image_url", "image_url": {"url": u}} for u in urls]}
+    ]
+
+
+SIGN = picture("ferry timetable: sails per day")
+"""Read once in this process, in the first test that sends it."""
+
+
+def encoded(content: bytes, kind: str = "png") -> str:
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+REFUSED = {
+    **dict.fromkeys(
+        ("http://127.0.0.1/x.png", "https://example.org/x.png", "file:///etc/passwd"), "not fetched"
+    ),
+    **dict.fromkeys(("/etc/passwd", "", "data:text/html;base64,PGI+"), "not a data URL"),
+    **dict.fromkeys(("data:image/png;base64,", "data:image/png;base64,%%%%"), "damaged or empty"),
+    **dict.fromkeys((encoded(b"<svg/>", "svg+xml"), encoded(b"PK\3\4" + bytes(50))), "is none"),
+}
+
+
+async def test_what_is_no_picture_or_past_a_limit_is_refused_in_words(client: httpx.AsyncClient) -> None:
+    async def refused(*urls: str) -> tuple[int, str]:
+        answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(*urls)})
+        return answer.status_code, answer.json()["error"]["message"]
+
+    for url, why in REFUSED.items():
+        status, told = await refused(url)
+        assert status == 400 and why in told, url
+        assert (await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})).status_code == 400
+    status, told = await refused(*[picture()] * 5)
+    assert status == 400 and "5 were sent" in told
+    bomb = bytearray(bytes_of(picture(size=(8, 8))))
+    bomb[16:24] = (60_000).to_bytes(4, "big") * 2  # the size that the header of a PNG states
+    bomb[29:33] = zlib.crc32(bomb[12:29]).to_bytes(4, "big")
+    status, told = await refused(encoded(bomb))
+    assert status == 422 and "pixels" in told
+
+
+async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:
+    seen: list[Any] = []
+
+    def look(messages: list[Any]) -> str:
+        seen.append(messages[-1].content)
+        return "How often does the ferry sail?"
+
+    with override(vision=ScriptedChat(react=look)):
+        events = await ask_over_http(client, "How often does this sail?", pictures=[SIGN])
+    answer = events[-2]["answer"]
+    assert "four times" in answer["text"] and answer["question"] == "How often does the ferry sail?"
+    assert any("was read as" in note for note in answer["notes"])
+    (parts,) = seen
+    assert "timetable" in parts[0]["text"] and parts[1]["image_url"]["url"].startswith(
+        "data:image/jpeg;base64,"
+    )
+    assert any(u["node"] == "condense" and u["calls"] == 1 for u in answer["usage"])
+
+
+async def test_a_conversation_keeps_small_copies_and_its_state_no_pixels(
+    client: httpx.AsyncClient, home: Path
+) -> None:
+    events = await ask_over_http(client, ASKED, pictures=[SIGN])
+    thread = events[0]["thread"]
+    (turn,) = (await client.get(f"/api/threads/{thread}")).json()["turns"]
+    assert turn["pictures"] == 1
+    path = f"/api/threads/{thread}/turns/1/pictures"
+    copy = await client.get(f"{path}/1")
+    assert copy.headers["content-type"] == "image/jpeg" and Image.open(io.BytesIO(copy.content)).size == (
+        700,
+        160,
+    )
+    assert (await client.get(f"{path}/2")).status_code == 404
+    with sqlite3.connect(home / "conversations.sqlite") as db:
+        (size,) = db.execute("SELECT sum(length(checkpoint)) FROM checkpoints").fetchone()
+        (held,) = db.execute("SELECT count(*) FROM writes WHERE instr(value, 'JFIF')").fetchone()
+    assert size < 600_000 and held == 0
+    await client.delete(f"/api/threads/{thread}")
+    with sqlite3.connect(home / "serve.sqlite") as db:
+        assert db.execute("SELECT count(*) FROM pictures").fetchone() == (0,)

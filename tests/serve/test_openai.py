@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
+from itertools import chain
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import openai
 import pytest
+from langgraph.checkpoint.base import empty_checkpoint
 from openai import AsyncOpenAI
 
 from ragweave.app.api import GRAPHS
+from ragweave.components.markdown import as_markdown, in_markdown
+from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.store import postgres
+from ragweave.corpora.store.locks import held
+from ragweave.serve.chapters import chapters_of
 from ragweave.serve.chat_request import ChatRequest, without_links
+from ragweave.serve.conversations import forget_library, latest, of_the_server
+from ragweave.serve.database import SCHEMA
 from ragweave.serve.openai import ChatCompletionWriter
+from ragweave.serve.store import ConversationThread, Store, add_thread, now
 from ragweave.tests.serve.conftest import QUESTION
 
 USER: Any = {"role": "user", "content": QUESTION}
@@ -174,3 +187,128 @@ async def test_marks_follow_the_sentences_and_stand_in_the_message_at_the_end() 
         (2, "unverified", [1]),
     ]
     assert [a["url_citation"]["title"] for a in message["annotations"]] == ["Mill", "Mill", "Kiln", "Mill"]
+
+
+def quote(text: str, *words: str) -> dict[str, Any]:
+    found = [(text.index(word), text.index(word) + len(word)) for word in words]
+    return {"text": text, "marked": found}
+
+
+def test_what_matches_is_bold_in_markdown_and_paragraphs_stay_apart() -> None:
+    said = quote("It was old, and painted\nred.\n\nIt stands.", "old", "painted\nred", "stands")
+    assert as_markdown(**said) == "> It was **old**, and **painted red**.\n>\n> It **stands**."
+
+
+def test_rows_become_a_table_under_their_heads_if_any_and_words_in_cells_are_bold() -> None:
+    said = quote("Prices.\nticket | adult\nsingle | 60 crowns\n\nten | 420 crowns", "single", "60")
+    rows = ["> Prices.", ">", "> | ticket | adult |", "> |---|---|", "> | **single** | **60** crowns |"]
+    assert as_markdown(**said).split("\n") == [*rows, "> | ten | 420 crowns |"]
+    headless = quote("single | 60 crowns\nten | 420 crowns", "ten")
+    assert as_markdown(**headless).startswith(
+        "> |   |   |\n> |---|---|\n> | single | 60 crowns |\n> | **ten** |"
+    )
+
+
+def test_what_a_source_says_is_no_markup() -> None:
+    said = quote("# One <b>big</b> [link](http://x) 1. `two` *three*", "big", "`two`")
+    assert (
+        as_markdown(**said)
+        == "> \\# One \\<b>**big**\\</b> \\[link\\](http://x) 1. **\\`two\\`** \\*three\\*"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("![x](http://evil) <b> `y` [z] 2*3*4", r"!\[x\](http://evil) \<b> \`y\` \[z\] 2\*3\*4"),
+        (r"It is $\frac{a*b}{c[1]}$ [m].", r"It is $\frac{a*b}{c[1]}$ \[m\]."),
+        ("$![x](http://evil)$ and $<img src=x>$", r"$!\[x\](http://evil)$ and $\<img src=x>$"),
+    ],
+)
+def test_in_markdown_a_formula_stays_and_no_text_becomes_markup(text: str, told: str) -> None:
+    assert in_markdown(text) == told
+
+
+def _shown(start: float, end: float, *texts: str) -> list[dict[str, Any]]:
+    return [{"start": start, "end": end, "text": text, "shown": True} for text in texts]
+
+
+def test_each_slide_is_a_chapter_and_signs_or_titles_of_a_film_are_none() -> None:
+    talk = [
+        *_shown(0, 8, "An open dataset of pictures", "Otto Brandt, University of Ostvik"),
+        {"start": 1.0, "end": 7.0, "text": "Welcome to my talk about the dataset."},
+        *_shown(8, 30, "What it holds", "four hundred million pairs"),
+        *_shown(30, 52, "What it holds", "four hundred million pairs", "filtered by similarity"),
+        *_shown(52, 100, "Why we made it", "Empower independent researchers"),
+    ]
+    titles = ("An open dataset of pictures", "What it holds", "Why we made it")
+    assert chapters_of(talk, 100) == [
+        {"start": start, "end": end, "title": title}
+        for title, start, end in zip(titles, (0, 8, 52), (8, 52, 100), strict=True)
+    ]
+    film = [
+        *_shown(12, 14, "57"),
+        *_shown(54, 56, "SOAP", "BUNNER"),
+        *_shown(214, 218, "Music", "Sound Design by us"),
+    ]
+    assert chapters_of(film, 230) == [] == chapters_of(_shown(0, 60, "The harbour", "with its two moles"), 60)
+
+
+def test_a_line_on_every_slide_names_the_first_chapter_alone() -> None:
+    points = ["Pipes join programs", "Filters read lines", "A shell starts them"] * 3
+    slides = [_shown(10 * n, 10 * n + 10, "The course", text, "of 2010") for n, text in enumerate(points)]
+    assert [chapter["title"] for chapter in chapters_of(chain(*slides), 90)] == ["The course", *points[1:]]
+
+
+@pytest.mark.both
+async def test_a_deletion_of_a_library_that_is_cut_short_keeps_what_names_the_steps_that_are_left(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(home / "serve.sqlite")
+    with store.writing() as db:
+        for id in "ab":
+            add_thread(db, ConversationThread(id, "owner", "old", "", now(), now()))
+    async with of_the_server() as saver:
+        for id in "abc":
+            await saver.aput(
+                {"configurable": {"thread_id": id, "checkpoint_ns": ""}}, empty_checkpoint(), {}, {}
+            )
+    with monkeypatch.context() as cut, pytest.raises(OSError, match="full"):
+        cut.setattr(
+            "ragweave.serve.conversations.of_the_server", Mock(side_effect=OSError("the disk is full"))
+        )
+        await forget_library(store, "old")
+    assert {t.id for t in store.threads("owner")} == {"a", "b"}
+    await forget_library(store, "old")
+    async with of_the_server() as saver:
+        assert (store.threads("owner"), set(await latest(saver, 10))) == ([], {"c"})
+    store.close()
+
+
+@pytest.mark.both
+def test_what_was_written_of_a_library_outlives_the_server_until_the_library_changes_or_goes(
+    home: Path,
+) -> None:
+    for summary in ("Mail of a choir.", "Mail and notes."):
+        store = Store(home / "serve.sqlite")
+        store.keep_overview("old", 3, {"summary": summary})
+        store.close()
+    store = Store(home / "serve.sqlite")
+    assert (store.overview("old", 3), store.overview("old", 4)) == ({"summary": "Mail and notes."}, None)
+    store.forget_library("old")
+    assert store.overview("old", 3) is None
+    store.close()
+
+
+@pytest.mark.both
+async def test_a_server_makes_its_tables_while_another_one_makes_those_of_the_conversations(
+    home: Path,
+) -> None:
+    url = corpora_settings().database
+    other = postgres.server(url).lock(SCHEMA, 0, print) if url else held(home, SCHEMA, 0, "Held by", "wait")
+    with other:
+        # An index that is made concurrently waits for every transaction: one that waited for this lock would
+        # never end.
+        store = await asyncio.wait_for(asyncio.to_thread(Store, home / "serve.sqlite"), 20)
+    assert store.threads("owner") == []
+    store.close()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragweave.tests.support import build_library
 from ragweave.tests.support.agent_server import agent_server
+from ragweave.tests.support.library import build_library
 
 TEXTS = {
     "lighthouse.md": (

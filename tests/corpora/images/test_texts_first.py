@@ -17,8 +17,8 @@ from ragweave.corpora.store.library import delete_library, open_library
 from ragweave.corpora.store.media import Media
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.settings import model_settings
+from ragweave.tests.corpora.images.test_files import WHOLE, pdf
 from tests.corpora.images.conftest import BLUE, GREEN, RED, picture  # type: ignore[import-not-found]
-from tests.corpora.images.test_scans import WHOLE, pdf  # type: ignore[import-not-found]
 
 KILLED = """
 import asyncio, os, signal, sys

@@ -1,3 +1,7 @@
+"""Documents of LangChain loaders, and what its retrievers found, as sources of a library."""
+
+from __future__ import annotations
+
 import asyncio
 import errno
 import os
@@ -5,8 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from langchain_core.documents import Document
 from sqlalchemy import select
 
+from ragweave import Context, aask, aindex
 from ragweave.corpora.ingest.events import Event
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.ingest.run import index
@@ -18,7 +24,6 @@ from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.models.errors import InputError, LibraryError
 from ragweave.tests.support.stored import found, lay, sound, whole
 
-pytestmark = pytest.mark.both
 FULL = LibraryError("The catalog cannot be used (database or disk is full)", "x")
 BAD = b"%PDF-1.7\nnothing of the kind"
 CATACOMBS = "# Rome\n\nThe catacombs lie below the Appian Way.\n"
@@ -30,6 +35,7 @@ def notes(tmp_path, read_here):
     return lay(tmp_path / "notes")
 
 
+@pytest.mark.both
 async def test_a_folder_is_indexed_once_into_both_granularities(notes):
     report = await index([notes])
     assert (report.indexed, report.failed, report.skipped) == (3, [], [])
@@ -43,6 +49,7 @@ async def test_a_folder_is_indexed_once_into_both_granularities(notes):
     await sound()
 
 
+@pytest.mark.both
 async def test_a_changed_file_replaces_its_items_even_where_size_and_time_stay(notes):
     path = notes / "rome.md"
     await index([notes])
@@ -60,6 +67,7 @@ async def test_a_changed_file_replaces_its_items_even_where_size_and_time_stay(n
     assert len((await sound())["items"]) == 6
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["rome.md", "line\nbreak 🏛.md", "-rf a'b\"c%.md"])
 async def test_a_removed_file_of_any_name_is_forgotten_and_indexed_anew_when_it_is_back(notes, name):
     path, told = (notes / "rome.md").rename(notes / name), []
@@ -74,6 +82,7 @@ async def test_a_removed_file_of_any_name_is_forgotten_and_indexed_anew_when_it_
     await sound()
 
 
+@pytest.mark.both
 async def test_files_of_a_folder_that_cannot_be_listed_or_was_not_given_stay(notes, tmp_path, monkeypatch):
     (notes / "deep" / "er").mkdir(parents=True)
     (notes / "rome.md").rename(notes / "deep" / "er" / "rome.md")
@@ -97,6 +106,7 @@ async def test_files_of_a_folder_that_cannot_be_listed_or_was_not_given_stay(not
     assert (await index([notes])).removed == 1
 
 
+@pytest.mark.both
 async def test_a_folder_that_is_suddenly_empty_is_forgotten_only_by_a_run_that_may(notes):
     await index([notes])
     count = len(list(notes.iterdir()))
@@ -109,6 +119,7 @@ async def test_a_folder_that_is_suddenly_empty_is_forgotten_only_by_a_run_that_m
     assert (report.removed, report.kept, await found("aqueducts")) == (count, [], set())
 
 
+@pytest.mark.both
 async def test_equal_files_are_one_source_that_lives_as_long_as_one_of_them(notes):
     shutil.copy(notes / "rome.md", notes / "again.md")
     report = await index([notes])
@@ -121,6 +132,7 @@ async def test_equal_files_are_one_source_that_lives_as_long_as_one_of_them(note
     await sound()
 
 
+@pytest.mark.both
 async def test_bytes_that_move_among_paths_are_kept(notes):
     rome, alexandria, late = notes / "rome.md", notes / "alexandria.md", notes / "zz.md"
     await index([notes])
@@ -145,6 +157,7 @@ async def test_bytes_that_move_among_paths_are_kept(notes):
     await sound()
 
 
+@pytest.mark.both
 async def test_a_bad_file_is_recorded_tried_again_and_replaced_by_its_repair(notes, monkeypatch):
     monkeypatch.setenv("RAGWEAVE_MAX_FILE_MB", "1")
     bad, huge, told = notes / "bad.pdf", notes / "huge.txt", []
@@ -169,6 +182,7 @@ async def test_a_bad_file_is_recorded_tried_again_and_replaced_by_its_repair(not
     await sound()
 
 
+@pytest.mark.both
 async def test_what_cannot_be_indexed_at_all_is_an_error_with_its_remedy(notes, tmp_path):
     with pytest.raises(InputError, match="nowhere"):
         await index([tmp_path / "nowhere"])
@@ -179,6 +193,7 @@ async def test_what_cannot_be_indexed_at_all_is_an_error_with_its_remedy(notes, 
         await index([notes])
 
 
+@pytest.mark.both
 async def test_a_second_run_waits_and_says_so_or_names_the_holder(notes, home):
     await index([notes])
     [row] = stores().catalog.libraries()
@@ -191,6 +206,7 @@ async def test_a_second_run_waits_and_says_so_or_names_the_holder(notes, home):
     assert [r.unchanged for r in reports] == [3, 3]
 
 
+@pytest.mark.both
 async def test_events_tell_the_story_on_the_callers_loop_and_a_listener_may_fail(notes, monkeypatch):
     monkeypatch.setattr("ragweave.corpora.ingest.pipeline.IN_FLIGHT", 1)  # a file waits for those before it
     loop, told = asyncio.get_running_loop(), []
@@ -207,6 +223,7 @@ async def test_events_tell_the_story_on_the_callers_loop_and_a_listener_may_fail
     assert story == ["read", "embed", "commit", "done"] and report.indexed == 3
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("where", "error"),
     [
@@ -239,6 +256,7 @@ async def test_a_commit_that_fails_anywhere_changes_nothing_and_the_next_run_mak
     await sound()
 
 
+@pytest.mark.both
 async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_goes_on_where_it_ended(
     notes, monkeypatch
 ):
@@ -257,6 +275,7 @@ async def test_after_an_upgrade_each_file_is_read_anew_once_and_a_stopped_run_go
     assert len((await sound())["items"]) == 6
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("vanishes", [False, True])
 async def test_a_file_that_changes_while_it_is_read_is_stated_and_one_that_vanishes_goes(
     notes, monkeypatch, vanishes
@@ -282,3 +301,42 @@ async def test_a_file_that_changes_while_it_is_read_is_stated_and_one_that_vanis
         await index([notes])
         assert await found("grew") == {"rome.md"}
     await sound()
+
+
+loaders = pytest.importorskip("langchain_community.document_loaders", reason="`make setup-dev` installs it")
+SOURCE = "/mnt/../Tarn Mill: a history.pdf"
+
+
+def pages(*texts: str) -> list[Document]:
+    return [Document(text, metadata={"source": SOURCE, "page": n}) for n, text in enumerate(texts)]
+
+
+async def told(question: str) -> str:
+    return (await aask(question, context=Context(mode="extractive"))).text
+
+
+async def test_pages_of_one_source_are_one_file_that_is_cited_and_replaced(home: Path) -> None:
+    first = pages("The Tarn Mill made paper.", "It was set up by Ilse Marwen in 1871.")
+    report = await aindex(documents=first)
+    assert (report.indexed, report.failed) == (1, [])
+    answer = await aask("Who set up the Tarn Mill?", context=Context(mode="extractive"))
+    file = Path(answer.citations[0].locator["file"])
+    assert "Ilse Marwen" in answer.text and file.name == "Tarn Mill a history.txt" and home in file.parents
+    assert (await aindex(documents=first)).unchanged == 1
+    await aindex(documents=pages("The Tarn Mill made paper.", "It was set up by Bert Osk in 1950."))
+    text = await told("Who set up the Tarn Mill?")
+    assert "Bert Osk" in text and "Ilse" not in text
+
+
+async def test_rows_without_a_source_are_documents_of_their_own_and_empty_ones_refused(home: Path) -> None:
+    with pytest.raises(InputError, match="no text"):
+        await aindex(documents=[Document(" \n")])
+    rows = [Document("Rye bread is baked at 250 degrees."), Document(""), Document("The moon has craters.")]
+    assert (await aindex(documents=[*rows, *pages("The Tarn Mill made paper.")])).indexed == 3
+    assert len(await (await open_library()).sources()) == 3
+
+
+async def test_what_loaders_of_the_community_read_answers(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "ferries.csv").write_text("ferry,captain\nHeron,Bert Osk\nGull,Ada Lund\n")
+    assert (await aindex(documents=loaders.CSVLoader(str(tmp_path / "ferries.csv")).load())).indexed == 1
+    assert "Ada Lund" in await told("Who is captain of the Gull?")

@@ -1,24 +1,30 @@
 """A Chroma server that is away, silent, emptied or shared: the catalog is the truth, and answers say what they lack."""
 
+from __future__ import annotations
+
 import socket
+import sqlite3
 import threading
+from contextlib import closing
+from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragweave.corpora.settings import CorporaSettings, corpora_settings
-from ragweave.corpora.store import chroma_server
+from ragweave.corpora.store import chroma_rows, chroma_server
 from ragweave.corpora.store import vectors as module
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.packed import LONG, packed, teach, unpacked
 from ragweave.corpora.store.schema import indexes
 from ragweave.corpora.store.stores import close_stores, stores
 from ragweave.corpora.store.vectors import Vectors
 from ragweave.graphs.run import astream
 from ragweave.tests.support.chroma import chroma_server as running
-
-pytestmark = [pytest.mark.cluster, pytest.mark.chroma]
 
 NOWHERE = "http://127.0.0.1:9"
 DATABASE = "/api/v2/tenants/default_tenant/databases/default_database/collections"
@@ -59,6 +65,8 @@ def ids(lists):
     return [hit.id for hit in lists.dense]
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 @pytest.mark.parametrize(("many", "how"), [(0, "so it was searched by its words alone"), (100, "one by one")])
 async def test_without_the_server_few_vectors_are_compared_and_the_answer_says_what_it_lacks(
     served, monkeypatch, many, how
@@ -75,6 +83,8 @@ async def test_without_the_server_few_vectors_are_compared_and_the_answer_says_w
     assert any("cannot be reached" in note and how in note for note in last["state"]["notes"])
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 async def test_what_a_server_lost_is_made_anew_while_questions_are_answered_or_by_the_next_run(
     served, chroma_url
 ):
@@ -94,6 +104,8 @@ async def test_what_a_server_lost_is_made_anew_while_questions_are_answered_or_b
     assert vectors.tidy(lib) == "" and ids(await search()) == ids(before)
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 async def test_a_reader_asks_the_new_index_at_once(served, home, chroma_url):
     _, lib = served
     before = await search()
@@ -102,6 +114,8 @@ async def test_a_reader_asks_the_new_index_at_once(served, home, chroma_url):
     assert await search() == before
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 def test_a_server_that_was_away_or_emptied_gets_its_index_with_the_next_run(one, home, tmp_path):
     catalog, lib = one
     with running(tmp_path / "one") as url:
@@ -115,6 +129,8 @@ def test_a_server_that_was_away_or_emptied_gets_its_index_with_the_next_run(one,
         assert ask(vectors, lib) == ["a"] and not vectors.note()
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(one, home, monkeypatch):
     catalog, lib = one
     with catalog.writing(lib) as connection:
@@ -140,6 +156,8 @@ def test_a_server_that_is_silent_holds_nobody_up_and_is_left_alone_for_a_while(o
     assert "(ReadTimeout)" in vectors.note(), "it was asked again at once, and refused"
 
 
+@pytest.mark.cluster
+@pytest.mark.chroma
 @pytest.mark.parametrize(
     ("status", "said", "told"),
     [
@@ -188,3 +206,50 @@ def one(home):
 
 def ask(vectors, lib):
     return [i for i, _ in vectors.query(lib, "paragraph", "enc", np.ones((1, 4), dtype=np.float32), 5)[0]]
+
+
+@pytest.mark.chroma
+@pytest.mark.parametrize("count", [1, 2, 7, 40, 43])
+def test_no_call_is_left_in_the_log_of_an_index(
+    home: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(chroma_rows, "BATCH", 10)
+    catalog, vectors = stores().catalog, stores().vectors
+    row = catalog.create("notes", "enc", 8)
+    given = np.random.default_rng(0).standard_normal((count, 8)).astype(np.float32)
+    with catalog.writing(row.id) as connection:
+        columns = (
+            "id kind title named status reason sha256 params_hash author language indexed_at bytes warnings"
+        )
+        blanks = ", ".join("'s'" if c == "id" else "0" if c == "bytes" else "'[]'" for c in columns.split())
+        connection.exec_driver_sql(f"INSERT INTO sources ({', '.join(columns.split())}) VALUES ({blanks})")
+    vectors.put(row.id, "paragraph", "enc", [f"i{n}~0" for n in range(count)], ["s"] * count, given)
+    assert vectors.tidy(row.id) == ""
+    [index] = (home / "libraries" / row.id / "indexes").iterdir()
+    with closing(sqlite3.connect(index / "chroma.sqlite3")) as db:
+        assert db.execute("SELECT count(*) FROM embeddings").fetchone() == (count,)
+        assert db.execute("SELECT count(*) FROM embeddings_queue").fetchone()[0] <= 1
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=3 * LONG), st.integers(1, 40))
+def test_a_text_comes_back_as_it_was_and_never_takes_more_than_it_did(text: str, times: int) -> None:
+    kept = packed(text * times)
+    assert unpacked(kept) == text * times
+    size = len(kept if isinstance(kept, bytes) else kept.encode())
+    assert size <= len((text * times).encode())
+
+
+def test_a_short_text_stays_as_it_is_and_a_long_one_takes_a_part_of_it() -> None:
+    assert packed("The ferry sails.") == "The ferry sails."
+    assert len(packed("The ferry sails four times a day. " * 50)) < 200
+
+
+def test_sql_packs_and_unpacks_as_well() -> None:
+    connection = sqlite3.connect(":memory:")
+    teach(connection)
+    text = "The lamp of the lighthouse. " * 40
+    row = connection.execute(
+        "SELECT typeof(k), ragweave_unpacked(k) FROM (SELECT ragweave_packed(?) AS k)", [text]
+    )
+    assert row.fetchone() == ("blob", text)
+    connection.close()

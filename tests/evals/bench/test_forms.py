@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragweave.evals.bench.forms import FormBundle, read
+from ragweave.evals.bench.options import options_of
 from ragweave.models.errors import InputError
 
 
@@ -121,3 +124,29 @@ def test_what_is_of_no_known_form_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="holds no one file of questions"):
         read("x", tmp_path / "empty")
+
+
+@pytest.mark.parametrize(
+    ("question", "stem", "options"),
+    [
+        ("Which is it?\nA. red\nB. blue\nC. green", "Which is it?", ("red", "blue", "green")),
+        ("Which is it? (A) red (B) dark blue", "Which is it?", ("red", "dark blue")),
+        ("Which is it? A) red B) blue", "Which is it?", ("red", "blue")),
+        ("Which?\nA: 3.5 m\nB: 4.5 m", "Which?", ("3.5 m", "4.5 m")),
+        ("Is plan A: cheaper than plan B?", "Is plan A: cheaper than plan B?", ()),
+        ("Is plan A. better?\nA. yes\nB. no", "Is plan A. better?", ("yes", "no")),
+        ("Which? A) red B) red", "Which? A) red B) red", ()),
+        ("Which? A) red C) blue", "Which? A) red C) blue", ()),
+        ("A) red B) blue", "A) red B) blue", ()),
+        ("Who was J. S. Bach? And C. P. E.?", "Who was J. S. Bach? And C. P. E.?", ()),
+        ("", "", ()),
+    ],
+)
+def test_options_are_found_where_they_are_stated(question: str, stem: str, options: tuple[str, ...]) -> None:
+    assert options_of(question) == (stem, options)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_either_whole_or_cut_into_two_options_or_more(text: str) -> None:
+    stem, options = options_of(text)
+    assert (stem == text and not options) or (len(options) >= 2 and stem and all(options))

@@ -1,19 +1,71 @@
-"""UniversalRAG in small: arms over kept neighbours, and the page that shows them."""
+"""The chains of Auto-RAG's claim."""
 
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from ragweave.corpora.types import CORPORA, LABELS
+from ragweave.evals.claims import auto_rag, crag
 from ragweave.evals.claims import universal_rag as claimed
 from ragweave.evals.claims import universal_rag_scores as scores
 from ragweave.evals.claims.common import Given, read_rows
+from ragweave.evals.claims.played import ClaimRecord
 from ragweave.evals.claims.universal_library import paragraphs_of, source_of
+from ragweave.evals.metrics import says
 from ragweave.models.errors import InputError
 from ragweave.tests.evals.claims.page import block_of
+
+RECORD = ClaimRecord.read(auto_rag.NAME)
+
+
+def test_each_fact_stands_in_its_own_passage_and_no_question_names_the_answer() -> None:
+    for chain in RECORD.of("chain"):
+        for link in chain["links"]:
+            assert says(link["text"], link["answers"]) and not says(link["question"], link["answers"])
+
+
+def test_each_fact_names_what_the_next_one_is_about() -> None:
+    for chain in RECORD.of("chain"):
+        for before, after in zip(chain["links"], chain["links"][1:], strict=False):
+            assert any(says(after["text"], [answer]) for answer in before["answers"])
+
+
+def test_every_arm_has_an_outcome_for_every_question() -> None:
+    table = auto_rag.by_hop(RECORD.of("outcome"))
+    assert all(len(rows) == 8 for hops in table.values() for rows in hops.values())
+
+
+QUESTIONS = ClaimRecord.read(crag.NAME).of("question")
+
+
+def golds(step: int) -> set[str]:
+    held = {passage["text"] for passage in crag.passages(QUESTIONS, step)}
+    return {row["id"] for row in QUESTIONS if row["gold"]["text"] in held}
+
+
+def test_a_passage_that_is_removed_stays_removed_and_a_near_miss_takes_its_place() -> None:
+    steps = [golds(step) for step in crag.STEPS]
+    assert [len(held) for held in steps] == [20, 15, 10, 5, 0]
+    assert all(later < earlier for earlier, later in pairwise(steps))
+    assert {len(crag.passages(QUESTIONS, step)) for step in crag.STEPS} == {60}
+
+
+def test_only_the_passage_that_answers_holds_the_short_answer_in_the_library() -> None:
+    from ragweave.evals.metrics import says
+
+    for row in QUESTIONS:
+        assert says(row["gold"]["text"], row["answers"])
+        assert not any(says(near["text"], row["answers"]) for near in [*row["near"], row["instead"]])
+
+
+def test_three_quarters_of_the_questions_have_a_page_that_answers(tmp_path: Path) -> None:
+    folder = crag.write_pages(QUESTIONS, tmp_path / "web")
+    assert len(list(folder.glob("*-page.html"))) == 15 and len(list(folder.glob("*-other.html"))) == 20
+
 
 LISTS = {
     "paragraph": [["p a#0", 0.9], ["p b#1", 0.4]],

@@ -1,17 +1,28 @@
+"""What a run learns between hops, with a model and without one."""
+
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragweave.components.ask_on import next_queries, open_words
+from ragweave.components.context import Context
 from ragweave.components.conversation import UNSURE, conversation
 from ragweave.components.evidence import Strip
 from ragweave.components.knowledge import Knowledge
+from ragweave.components.reason import locally
 from ragweave.components.rounds import Round, rounds
+from ragweave.components.run_context import RunContext, TurnState
 from ragweave.components.turn import read_turn
+from ragweave.corpora.ingest.run import index
+from ragweave.corpora.store.library import Library, open_library
+from ragweave.graphs.agent import graph
 from ragweave.models.chat_reply import tokens_of
+from ragweave.models.meter import Meter
 from ragweave.tests.support.rows import strip
 
 
@@ -198,3 +209,79 @@ def test_the_model_is_told_what_was_searched_in_vain() -> None:
     tried: Any = {**hop(1, "first", ["a"]), "rewrites": ["other words", "noch ein Wort"]}
     messages = conversation("q?", rounds(Knowledge("q?", (tried,), rows, [strip("a", BEES)]), 5), 5_000)
     assert f"{UNSURE}other words; noch ein Wort\n[1]" in messages[-1][1]
+
+
+DESK = RunContext("reason", Context(), TurnState(Meter()))
+HOP: Any = {"n": 1, "query": "the ferry"}
+
+
+@pytest.mark.parametrize(
+    ("relevance", "unsearched", "query"),
+    [
+        ([-0.9, -0.8], True, "the ferry"),
+        ([-0.9, 0.4], True, ""),
+        ([-0.9], False, ""),
+        ([], True, "the ferry"),
+    ],
+)
+async def test_the_same_query_goes_to_other_corpora_only_where_nothing_found_is_relevant(
+    relevance: list[float], unsearched: bool, query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def opened(run: RunContext) -> None:
+        return None
+
+    monkeypatch.setattr(RunContext, "library", opened)
+    monkeypatch.setattr("ragweave.components.reason.next_queries", lambda library, known: [])
+    rows: Any = [{"id": str(n), "relevance": r} for n, r in enumerate(relevance)]
+    decision = await locally(DESK, Knowledge("When?", [HOP], rows, unsearched=unsearched, lower=0.0))
+    assert (decision.query, decision.again, bool(decision.missing)) == (query, bool(query), bool(query))
+
+
+TEXTS = {
+    "Big Gap": "Big Gap is a film of 2014 that was directed by Orla Venn.",
+    "Orla Venn": "Orla Venn is an author who lives in Kelder.",
+    "Kelder": "Kelder is a town on the river Sarn.",
+    "Ferry": "The ferry leaves the pier at noon.",
+    "Bread": "Rye bread is fed with flour and water every day.",
+}
+QUESTION = "Which river flows by the town of the director of Big Gap?"
+
+
+@pytest.fixture
+async def library(tmp_path: Path, home: Path) -> Library:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for title, text in TEXTS.items():
+        (folder / f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
+    await index([folder])
+    return await open_library()
+
+
+def known_so_far(question: str, *titles: str) -> Knowledge:
+    rows: Any = [{"id": t, "title": t, "text": TEXTS[t], "relevance": 0.5} for t in titles]
+    hop: Any = {"n": 1, "query": question}
+    return Knowledge(question, [hop], rows)
+
+
+def test_words_are_open_if_no_lead_holds_them_and_they_weigh_enough() -> None:
+    rows: Any = known_so_far(QUESTION, "Big Gap").rows
+    weights = {"river": 2.0, "flow": 1.0, "town": 1.0, "director": 1.0, "big": 1.0, "gap": 1.0, "direct": 1.0}
+    assert "river" in open_words(QUESTION, rows, weights) and "gap" not in open_words(QUESTION, rows, weights)
+    assert open_words("Who directed Big Gap?", rows, weights) == []
+
+
+async def test_the_name_in_the_best_passage_is_searched_with_the_open_words(library: Library) -> None:
+    (query,) = next_queries(library, known_so_far(QUESTION, "Big Gap"))
+    assert query.startswith("Orla Venn ") and "river" in query.split() and "Gap" not in query
+    assert next_queries(library, known_so_far(QUESTION, "Ferry")) == [], "nothing is named"
+    assert next_queries(library, known_so_far("Who directed Big Gap?", "Big Gap")) == [], "nothing is open"
+    asked = known_so_far(QUESTION, "Big Gap")
+    asked.hops[0]["also"] = [query]
+    assert next_queries(library, asked) == [], "that was searched before"
+
+
+async def test_three_hops_are_walked_without_a_model(library: Library) -> None:
+    given: Any = {"messages": [("human", QUESTION)]}
+    state = await graph.ainvoke(given, context=Context(mode="extractive", top_k=2))
+    assert len(state["hops"]) > 1
+    assert {"Big Gap", "Orla Venn", "Kelder"} <= {e["title"] for e in state["evidence"]}
