@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.corpora.store.test_document_names import library_of, report
 
 from ragweave.corpora.store.document_names import clear
 from ragweave.corpora.store.library import Library
+from ragweave.tests.corpora.store.test_library import library_of, report
 
 LEASE = """# {title}
 
