@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from ragweave.corpora.store.blobs import Matrix
 from ragweave.corpora.store.exact import matrix_of
-from ragweave.corpora.store.schema import items, vectors
+from ragweave.corpora.store.schema import in_parts, items, vectors
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.relevance import EncoderKind, kind_of
 
@@ -72,16 +72,18 @@ def with_look_alikes(
 
 
 def _read(connection: Connection, space: str, compared: Collection[Key]) -> Passages:
-    """Read the vectors of the first passages of documents."""
+    """Read the vectors of the first passages of documents; those of other documents are not read."""
     query = select(vectors.c.source, items.c.title, vectors.c.data)
     query = query.join(items, items.c.id == vectors.c.item)
     query = query.where(vectors.c.space == space, vectors.c.corpus != "document", items.c.ordinal < FIRST)
     query = query.order_by(vectors.c.source, items.c.title)
     rows: dict[Key, range] = {}
     blobs: list[bytes] = []
-    for document, group in groupby(connection.execute(query), key=lambda row: (row[0], row[1])):
-        if document in compared:
-            start = len(blobs)
-            blobs += [data for _, _, data in group]
-            rows[document] = range(start, len(blobs))
+    for some in in_parts(sorted({source for source, _ in compared})):
+        found = connection.execute(query.where(vectors.c.source.in_(some)))
+        for document, group in groupby(found, key=lambda row: (row[0], row[1])):
+            if document in compared:
+                start = len(blobs)
+                blobs += [data for _, _, data in group]
+                rows[document] = range(start, len(blobs))
     return Passages(rows, matrix_of(blobs), ALIKE[kind_of(space)])
