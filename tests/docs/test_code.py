@@ -28,8 +28,16 @@ def programs(page: Path) -> list[str]:
     return [code for code in blocks(page, "python") if not any(name in code for name in ELSEWHERE)]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if programs(p)], ids=lambda p: p.name)
-@pytest.mark.chroma
+WITH_CODE = []
+for _page in PAGES:
+    _codes = programs(_page)
+    if _codes:
+        # The index takes a process each time it is written: only for code that opens it.
+        _marks = [pytest.mark.chroma] if "chroma" in "".join(_codes) else []
+        WITH_CODE.append(pytest.param(_page, id=_page.name, marks=_marks))
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
 async def test_the_python_of_a_page_runs_from_top_to_bottom(
     page: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

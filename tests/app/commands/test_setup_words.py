@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ import pytest
 from dotenv import dotenv_values
 
 from ragweave.app import extras, guide
-from ragweave.models import offered
+from ragweave.models import offered, paper_weights
 from ragweave.models.offers import OFFERS
+from ragweave.models.paper_weights import PaperWeights
 from ragweave.models.settings import model_settings, user_file
-from ragweave.tests.support import Fault, ScriptedServer
+from ragweave.tests.support import Fault, ScriptedHub, ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "sk-never-shown"
@@ -27,7 +29,7 @@ def written() -> dict[str, str | None]:
     return dict(dotenv_values(user_file()))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _alone(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server on this machine, no extra installed, no pip, and a person at the keyboard."""
     monkeypatch.chdir(tmp_path)
@@ -50,6 +52,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, *replies: Any) -> None:
         monkeypatch.setattr(name, lambda text, **options: queue.pop(0))
 
 
+@pytest.mark.usefixtures("_alone")
 def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> None:
     code, out, err = main("setup", "--all", "--yes")
     assert code == 2 and "nothing can be had" not in out
@@ -62,6 +65,7 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
     assert not user_file().exists()
 
 
+@pytest.mark.usefixtures("_alone")
 def test_without_a_terminal_the_missing_extras_are_one_line_and_it_fails(
     main: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +75,7 @@ def test_without_a_terminal_the_missing_extras_are_one_line_and_it_fails(
     assert err.count("\n") == 1 and "pip install 'ragweave[local,fastembed,video]'" in err
 
 
+@pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize("agreed", [True, False])
 def test_a_choice_whose_packages_are_missing_has_them_installed_after_a_yes(
     agreed: bool, main: Any, monkeypatch: pytest.MonkeyPatch
@@ -84,6 +89,7 @@ def test_a_choice_whose_packages_are_missing_has_them_installed_after_a_yes(
     assert (code, "pip install 'ragweave[fastembed]'" in err) == ((0, False) if agreed else (2, True))
 
 
+@pytest.mark.usefixtures("_alone")
 def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -105,6 +111,7 @@ def test_pip_installs_what_an_extra_names_at_the_versions_of_the_checkout(
         extras.install(["local"])
 
 
+@pytest.mark.usefixtures("_alone")
 def test_the_extra_of_the_readme_brings_all_that_setup_needs() -> None:
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
@@ -117,6 +124,7 @@ def test_the_extra_of_the_readme_brings_all_that_setup_needs() -> None:
     )
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_typed_name_of_a_provider_is_taken_and_anything_else_is_one_sentence(
     main: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +137,7 @@ def test_a_typed_name_of_a_provider_is_taken_and_anything_else_is_one_sentence(
         assert code == 2 and "none of the numbers and names" in err and "integer" not in err, typed
 
 
+@pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize(
     "url", ["foo", "localhost:11434", "ftp://x/v1", "http://", "http://[::1", f"http://h/ {SECRET}"]
 )
@@ -137,11 +146,13 @@ def test_an_address_that_is_none_is_one_sentence_without_what_was_typed(url: str
     assert code == 2 and "not the address of a server" in err and SECRET not in err and err.count("\n") == 1
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_key_in_the_place_of_its_variable_is_not_printed(main: Any) -> None:
     code, out, err = main("setup", "chat", "--model", "openai:gpt-4o-mini", "--key", SECRET)
     assert code == 2 and "name of an environment variable" in err and SECRET not in out + err
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_key_that_a_server_repeats_is_not_printed(
     main: Any, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +167,7 @@ def test_a_key_that_a_server_repeats_is_not_printed(
     assert written()["RAGWEAVE_CHAT_KEY"] == SECRET
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_password_in_an_address_is_written_and_not_printed(main: Any, server: ScriptedServer) -> None:
     server.queue("ready")
     url = server.base_url.replace("//", f"//me:{SECRET}@")
@@ -163,6 +175,7 @@ def test_a_password_in_an_address_is_written_and_not_printed(main: Any, server: 
     assert code == 0 and SECRET not in out + err and SECRET in str(written()["RAGWEAVE_CHAT_URL"])
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_model_that_is_served_here_needs_no_address_and_one_that_is_not_is_named(
     main: Any, server: ScriptedServer
 ) -> None:
@@ -175,6 +188,7 @@ def test_a_model_that_is_served_here_needs_no_address_and_one_that_is_not_is_nam
     assert code == 2 and "no server on this machine serves a model called 'strange'" in err
 
 
+@pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize("how", ["down", "page", "list"])
 def test_what_is_no_model_server_is_one_sentence(how: str, main: Any, server: ScriptedServer) -> None:
     url = {
@@ -194,12 +208,14 @@ def test_what_is_no_model_server_is_one_sentence(how: str, main: Any, server: Sc
     assert words[how] in err
 
 
+@pytest.mark.usefixtures("_alone")
 def test_a_model_without_chat_is_one_sentence(main: Any, server: ScriptedServer) -> None:
     server.queue(Fault.status(400, '"nomic-embed-text" does not support chat'))
     code, _, err = main("setup", "chat", "--model", "qwen3:4b", "--url", server.base_url, "--yes")
     assert code == 2 and "does not support chat" in err and err.count("\n") == 1 and not user_file().exists()
 
 
+@pytest.mark.usefixtures("_alone")
 def test_the_context_of_the_server_is_shown_written_and_removed_with_the_model(
     main: Any, server: ScriptedServer
 ) -> None:
@@ -214,6 +230,7 @@ def test_the_context_of_the_server_is_shown_written_and_removed_with_the_model(
     assert "does not tell how many tokens" in out and "RAGWEAVE_CHAT_CONTEXT" not in written()
 
 
+@pytest.mark.usefixtures("_alone")
 def test_the_context_of_another_place_is_not_that_of_a_nearer_model(monkeypatch: pytest.MonkeyPatch) -> None:
     user_file().parent.mkdir(parents=True)
     user_file().write_text("RAGWEAVE_CHAT=small\nRAGWEAVE_CHAT_CONTEXT=4096\n", encoding="utf-8")
@@ -224,6 +241,7 @@ def test_the_context_of_another_place_is_not_that_of_a_nearer_model(monkeypatch:
     assert model_settings().chat_context == 0
 
 
+@pytest.mark.usefixtures("_alone")
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -242,3 +260,91 @@ def test_a_setting_that_cannot_be_used_is_refused_in_plain_words(
     model_settings.cache_clear()
     code, _, err = main("setup", "chat", "--model", "m", "--yes")
     assert code == 2 and f"RAGWEAVE_{name} cannot be used: {said}" in err and err.count("\n") == 1
+
+
+FILES = {
+    "config.json": b'{"model_type": "bert"}',
+    "model.safetensors": b"s" * 3_000,
+    "pytorch_model.bin": b"p" * 3_000,
+    "tokenizer.json": b"{}",
+    "onnx/model.safetensors": b"o" * 2_000,
+}
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ScriptedHub]:
+    """A hub with a model of a few letters in place of each that a paper names."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("huggingface_hub.utils._http.time.sleep", lambda seconds: None)
+    tiny = PaperWeights("text encoder", "owner/model", {"RAGWEAVE_EMBED": "hf:{repo}@{commit}"})
+    monkeypatch.setitem(paper_weights.PAPERS, "universal-rag", (tiny,))  # type: ignore[arg-type]
+    with ScriptedHub(dict(FILES)) as served:
+        monkeypatch.setenv("HF_ENDPOINT", served.url)
+        yield served
+
+
+def env() -> str:
+    return user_file().read_text(encoding="utf-8") if user_file().exists() else ""
+
+
+@pytest.mark.usefixtures("hub")
+def test_a_paper_is_fetched_by_name_size_and_licence_after_a_yes_and_its_commit_is_held(
+    main: Any, hub: ScriptedHub, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [False, True]
+    monkeypatch.setattr("typer.confirm", lambda text: answers.pop(0))
+    code, out, _ = main("setup", "--paper", "universal-rag")
+    assert code == 0 and f"owner/model at {hub.commit}, 0 MB, licence apache-2.0" in out
+    assert env() == "" and not [p for m, p, _ in hub.asked if "/resolve/" in p]
+    assert main("setup", "--paper", "universal-rag")[0] == 0
+    assert f"RAGWEAVE_EMBED='hf:owner/model@{hub.commit}'" in env()
+    (folder,) = (model_settings().weights / "hub").glob("models--owner--model/snapshots/*")
+    assert {p.name for p in folder.iterdir()} == {"config.json", "model.safetensors", "tokenizer.json"}
+    held = json.loads((model_settings().weights / "commits.json").read_text(encoding="utf-8"))
+    assert held == {"owner/model": hub.commit}
+    first, hub.commit = hub.commit, "ab" * 20
+    main("setup", "--paper", "universal-rag", "--yes")
+    assert [p for _, p, _ in hub.asked if p.startswith(f"/api/models/owner/model/revision/{first}")]
+
+
+@pytest.mark.usefixtures("hub")
+def test_what_lies_on_no_hub_is_named_and_taken_from_a_folder_or_from_a_copy(
+    main: Any, hub: ScriptedHub, tmp_path: Path
+) -> None:
+    code, _, err = main("setup", "--paper", "crag", "--yes")
+    assert code == 2 and "drive.google.com" in err and "--weights FOLDER" in err and env() == ""
+    (made := tmp_path / "evaluator").mkdir()
+    (made / "config.json").write_bytes(FILES["config.json"])
+    (made / "pytorch_model.bin").write_bytes(b"p")
+    assert "a pickle only, which can run code" in main("setup", "--paper", "crag", "--weights", str(made))[2]
+    (made / "model.safetensors").write_bytes(b"s")
+    (made / "tokenizer.json").write_bytes(b"{}")
+    assert main("setup", "--paper", "crag", "--weights", str(made))[0] == 0
+    assert f"RAGWEAVE_EVALUATOR='{made}'" in env()
+    assert main("setup", "--paper", "crag", "--weights", "owner/model", "--yes")[0] == 0
+    assert f"RAGWEAVE_EVALUATOR='owner/model@{hub.commit}'" in env()
+
+
+@pytest.mark.usefixtures("hub")
+def test_nothing_is_asked_offline_and_other_bytes_than_the_hub_stated_are_thrown_away(
+    main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.HfApi.model_info", _stating(b"other"))
+    code, _, err = main("setup", "--paper", "universal-rag", "--yes")
+    assert code == 2 and "model.safetensors of owner/model does not have the sha256" in err and env() == ""
+    hub.asked.clear()
+    monkeypatch.setenv("RAGWEAVE_OFFLINE", "1")
+    model_settings.cache_clear()
+    assert "RAGWEAVE_OFFLINE forbids" in main("setup", "--paper", "universal-rag", "--yes")[2]
+    assert hub.asked == [] and "there is no paper" in main("setup", "--paper", "unknown")[2]
+
+
+def _stating(data: bytes) -> Any:
+    """Return what the hub's client would say of a repository whose weights are other bytes."""
+    import hashlib
+    from types import SimpleNamespace
+
+    lfs = SimpleNamespace(sha256=hashlib.sha256(data).hexdigest())
+    held = [SimpleNamespace(rfilename="model.safetensors", size=1, lfs=lfs)]
+    info = SimpleNamespace(sha="c0ffee" * 6 + "cafe", siblings=held, card_data=None)
+    return lambda self, repo, **options: info

@@ -30,7 +30,7 @@ async def shapes() -> dict[str, tuple[int, int]]:
     ("data", "why"),
     [
         (b"", "is empty"),
-        (bytes(9000), "is empty but for zeros, as after a copy that was interrupted. Copy it anew."),
+        (bytes(9000), "is empty but for zeros, as after a copy that was interrupted"),
         (bytes(90_000), "holds only zeros"),
         (b"\0\0\0\x18ftypmp42" + b"\0" * 12, "cannot be decoded"),
         (b"\x1aE\xdf\xa3" + os.urandom(4000), "cannot be decoded"),

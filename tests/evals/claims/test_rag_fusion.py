@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragweave.corpora.settings import corpora_settings
+from ragweave.evals.claims import auto_rag, crag
 from ragweave.evals.claims.common import read_rows
+from ragweave.evals.claims.played import ClaimRecord, kept_note, played, verdict
 from ragweave.evals.claims.rag_fusion import QUESTIONS as NAME
 from ragweave.evals.claims.rag_fusion import REWRITES
+from ragweave.evals.corpus import use_home
 from ragweave.evals.sets import folder_of
 
 QUESTIONS = read_rows(NAME)
@@ -29,3 +34,79 @@ def test_every_hard_question_has_rewrites_and_a_third_are_in_another_language() 
     kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
     assert kept.keys() == {row["question"] for row in QUESTIONS} and set(map(len, kept.values())) == {4}
     assert sum(row["foreign"] for row in QUESTIONS) * 3 == len(QUESTIONS)
+
+
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "papers.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("It takes 35 minutes [1].", "right"),
+        ("It takes 50 minutes [1].", "wrong"),
+        ("It takes 135 minutes.", "wrong"),
+        ("UNKNOWN", "declined"),
+        ("The knowledge that is given does not state it.", "declined"),
+        ("One passage does not state it; the other says 35 minutes.", "right"),
+    ],
+)
+def test_an_answer_is_judged_by_its_words(answer: str, said: str) -> None:
+    assert verdict({"answer": answer, "abstained": False}, ["35 minutes"]) == said
+
+
+def test_a_run_that_abstained_has_declined_whatever_it_shows() -> None:
+    assert (
+        verdict({"answer": "The closest says 35 minutes.", "abstained": True}, ["35 minutes"]) == "declined"
+    )
+
+
+@pytest.mark.parametrize(("module", "paper"), [(crag, "crag"), (auto_rag, "auto-rag")])
+def test_the_page_shows_the_report_of_the_record(module: Any, paper: str) -> None:
+    record = ClaimRecord.read(module.NAME)
+    figures = module.report(record, record.of("outcome")).text.rsplit("\n\n", 1)[0]
+    command = f"<!-- figures: python -m ragweave.app.cli bench {paper} --claim -->"
+    assert f"{command}\n```\n{figures}\n\n" in PAGE
+
+
+def test_a_changed_prompt_is_counted_and_said() -> None:
+    assert "changed" not in kept_note(3, 0)
+    assert kept_note(3, 1).startswith("2 runs were run again") and "Of 1 a prompt has changed" in kept_note(
+        3, 1
+    )
+
+
+async def test_runs_of_a_chain_end_again_as_the_record_says(tmp_path: Path) -> None:
+    use_home(tmp_path)
+    record = ClaimRecord.read(auto_rag.NAME)
+    some = [run for run in await auto_rag.runs(record, tmp_path) if run.name.endswith("/4/clock")]
+    outcomes, missing, changed = await played(some, record)
+    kept = record.outcomes()
+    assert len(some) == len(auto_rag.ARMS) and len(missing) == changed
+    assert outcomes == [kept[run.name] for run in some]
+
+
+async def test_a_run_without_its_reply_counts_as_it_was_kept(tmp_path: Path) -> None:
+    use_home(tmp_path)
+    record = ClaimRecord.read(auto_rag.NAME)
+    some = [run for run in await auto_rag.runs(record, tmp_path) if run.name == "agent/1/clock"]
+    record.kept.clear()
+    outcomes, missing, changed = await played(some, record)
+    assert changed == 1 and outcomes == [record.outcomes()["agent/1/clock"]]
+    assert missing[0]["run"] == "agent/1/clock" and "town hall of Velm" in missing[0]["messages"][-1][1]
+
+
+async def test_plain_rag_is_run_again_and_the_web_is_the_folder_of_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_home(tmp_path)
+    monkeypatch.setenv("RAGWEAVE_WEB_FOLDER", "")  # so that it is as before when the test has ended
+    record = ClaimRecord.read(crag.NAME)
+    try:
+        runs = await crag.runs(record, tmp_path, steps=(100,))
+        some = [run for run in runs if run.name.endswith("/100/tide")]
+        outcomes, _, _ = await played(some, record)
+        plain = [run for run in some if run.graph == "plain"]
+        assert (await played(plain, record))[2] == 0
+    finally:
+        corpora_settings.cache_clear()
+    assert outcomes == [record.outcomes()[run.name] for run in some] and len(some) == len(crag.ARMS)
