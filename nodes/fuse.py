@@ -23,7 +23,8 @@ from ragweave.components.run_context import has_writer_model
 from ragweave.corpora.store.library import Library
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import NO_ROUTER, WHOLE, State, Update, of_hop, phrasings_of
+from ragweave.nodes.state import NO_ROUTER, State, Update, of_hop, phrasings_of
+from ragweave.nodes.whole_documents import WHOLE
 
 LATER = 6
 """Largest number of new items that a further round shows to a chat model."""

@@ -30,8 +30,8 @@ from ragweave.nodes.state import (
     message_id,
     of_hop,
     phrasings_of,
-    whole_documents,
 )
+from ragweave.nodes.whole_documents import whole_documents
 
 
 async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ()) -> AnswerBuilder:

@@ -35,8 +35,8 @@ from ragweave.nodes.state import (
     evidence_by_id,
     merge_strips,
     recalls,
-    whole_documents,
 )
+from ragweave.nodes.whole_documents import whole_documents
 
 SELECTED = 5
 """Number of best items over all hops that the writer always gets."""

@@ -16,7 +16,8 @@ from ragweave.components.strips import cut, select, strip_of, strip_of_text
 from ragweave.corpora.types import Item
 from ragweave.models.text import counted
 from ragweave.nodes.run import NodeRun, NodeRuntime
-from ragweave.nodes.state import State, Update, asked_together, best_of_hop, bound, whole_documents
+from ragweave.nodes.state import State, Update, asked_together, best_of_hop, bound
+from ragweave.nodes.whole_documents import whole_documents
 
 SHOWN: dict[Effort, dict[Action, int]] = {
     "low": {"correct": 3, "ambiguous": 4, "incorrect": 4},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from langchain_core.messages import AnyMessage
@@ -27,12 +27,9 @@ from ragweave.components.evidence import (
 from ragweave.components.passages import as_seen, as_strip
 from ragweave.components.rewrite import Forms
 from ragweave.corpora.types import Corpus, Label
-from ragweave.models.relevance import LOWER, UPPER
+from ragweave.models.relevance import LOWER
 
 R = TypeVar("R", Route, Phrasings)
-_TEXTS = ("paragraph", "document")
-WHOLE = 3
-"""How many of the best items of a round may be documents that a chat model reads whole."""
 NO_ROUTER = "graph"
 """Who chose the corpora of a graph that has no router."""
 Then = Literal["", "ask on", "recall", "write", "answered"]
@@ -278,50 +275,6 @@ def _of_web(state: State) -> list[str]:
         if row["origin"] == "web" and row["hop"] == state["hop"]:
             ids.append(row["id"])
     return ids
-
-
-def whole_documents(state: State) -> set[str]:
-    """Return the documents that a chat model reads whole, of the best WHOLE items of each round.
-
-    The first document of a round and every surely relevant one qualify. In the first round this holds only if
-    the router preferred documents to paragraphs, or if there is no router; a further round means that
-    passages were not enough. A document that a further round finds again is read whole, too.
-    """
-    documents: dict[str, Evidence] = {}
-    for row in state.get("evidence", []):
-        if row["corpus"] == "document":
-            documents[row["id"]] = row
-    first_round = _text_corpus_of_first_round(state) in ("document", "")
-    rounds = [hop["evidence"] for hop in state.get("hops", [])]
-    chosen: set[str] = set()
-    for ids in [*rounds, state.get("candidates", [])]:
-        best = [documents[i] for i in ids[:WHOLE] if i in documents]
-        for n, row in enumerate(best):
-            may_be_read = first_round or row["hop"] > 1
-            if may_be_read and (n == 0 or row["relevance"] >= UPPER):
-                chosen.add(row["id"])
-    return chosen | _found_again(state, documents)
-
-
-def _found_again(state: State, documents: Mapping[str, Evidence]) -> set[str]:
-    """Return the documents that an earlier round showed and a later one found once more."""
-    again: set[str] = set()
-    for hop in state.get("hops", []):
-        for i in hop["evidence"]:
-            if i in documents and documents[i]["hop"] > hop["n"]:
-                again.add(i)
-    return again
-
-
-def _text_corpus_of_first_round(state: State) -> str:
-    """Return the text corpus that the router named first in round one, "none", or "" without a router."""
-    for route in state.get("routes", []):
-        if route["hop"] == 1 and route["by"] != NO_ROUTER:
-            for corpus in route["corpora"]:
-                if corpus in _TEXTS:
-                    return corpus
-            return "none"
-    return ""
 
 
 def message_id(state: State) -> str:
