@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.context import Context
 from ragweave.components.generation_input import GenerationInput
-from ragweave.components.local.quotes import CHARACTERS, QUOTES, Quote, quotes, write
+from ragweave.components.local.quotes import Quote, quotes, write
+from ragweave.components.local.stretches import CHARACTERS, QUOTES
 from ragweave.components.phrases import FEW, NOTHING
 from ragweave.corpora.store.document_names import NamedDocument
 from ragweave.corpora.types import Item, Span
