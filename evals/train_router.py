@@ -95,23 +95,26 @@ class Corpus:
                 f"{distinct} questions, near-duplicates counted once, are too few to train on",
                 f"give at least {LEAST_ROWS}",
             )
-        patterns = list[int]()
         for template in templates:
             queries.append(template.query)
             labels.append(template.label)
             sources.append("")
-            patterns.append(template.pattern)
+        patterns = np.array([t.pattern for t in templates], dtype=np.int64)
         found = read(queries)
         return cls(
             queries,
             found,
             _likeness(found),
             np.array([names.index(label) for label in labels], dtype=np.int64),
-            np.concatenate([near, len(rows) + np.array(patterns, dtype=np.int64)]),
+            np.concatenate([near, len(rows) + patterns]),
             np.array(sources),
             len(rows),
             tuple(names),
         )
+
+    def texts_of(self, rows: Rows) -> list[str]:
+        """Return the texts of some rows."""
+        return [self.texts[i] for i in rows]
 
     def without(self, held_out: Rows) -> Rows:
         """Return all rows but those."""
@@ -178,7 +181,7 @@ def fit(corpus: Corpus, rows: Rows | None = None) -> RouterHead:
         places[name] = np.repeat(np.arange(len(rows)), list(map(len, own)))[order].astype(np.uint16)
         starts[name] = np.searchsorted(flat[order], np.arange(PLACES[name] + 1))
         lengths[name] = lengths_of(places[name], len(rows))
-    seen = np.unique(_hashes([corpus.texts[i] for i in rows]))
+    seen = np.unique(_hashes(corpus.texts_of(rows)))
     vectors = corpus.read.vectors[rows]
     return RouterHead(corpus.names, len(public), starts, places, lengths, vectors, weights, gate, seen)
 
@@ -321,18 +324,13 @@ async def cross_validate(
     folds = _folds(corpus, number, seed)
 
     async def one(test: Rows) -> Row:
-        p = fit(corpus, corpus.without(test)).probabilities([rows[j].query for j in test])
+        p = fit(corpus, corpus.without(test)).probabilities(corpus.texts_of(test))
         progress(f"{len(test)} held-out questions, accuracy {(p.argmax(axis=1) == labels[test]).mean():.3f}")
-        return {
-            "rows": test.tolist(),
-            "probabilities": [dict(zip(names, row, strict=True)) for row in p.tolist()],
-        }
+        by_label = [dict(zip(names, row, strict=True)) for row in p.tolist()]
+        return {"rows": test.tolist(), "probabilities": by_label}
 
-    of = {
-        "rows": [(r.query, r.label) for r in rows],
-        "templates": list(map(str, templates)),
-        "seed": seed,
-    }
+    pairs = [(r.query, r.label) for r in rows]
+    of = {"rows": pairs, "templates": list(map(str, templates)), "seed": seed}
     units = {}
     for number_of_fold, fold in enumerate(folds, 1):
         units[str(number_of_fold)] = fold
@@ -367,7 +365,7 @@ def leave_one_source_out(corpus: Corpus, progress: Progress = logger.info) -> di
     out, right, sure = dict[str, tuple[float, float]](), np.zeros(corpus.public), np.zeros(corpus.public)
     for source in np.unique(corpus.sources[: corpus.public]).tolist():
         own = np.flatnonzero(corpus.sources[: corpus.public] == source)
-        p = fit(corpus, corpus.without(own)).probabilities([corpus.texts[i] for i in own])
+        p = fit(corpus, corpus.without(own)).probabilities(corpus.texts_of(own))
         right[own], sure[own] = p.argmax(axis=1) == corpus.labels[own], p.max(axis=1)
         out[source] = float(right[own].mean()), ece(sure[own].tolist(), (right[own] > 0).tolist())
         progress(f"without {source}: {out[source][0]:.3f}")
