@@ -62,14 +62,19 @@ def library_rows(data: Path) -> list[Row]:
                 "file": c["file"],
             }
         )
-    rows = list(filter(_has_words, rows))
+    rows = _with_words(rows)
     for name, turns in _recordings(data).items():
         rows += _recording(name, turns)
     return rows
 
 
-def _has_words(row: Row) -> bool:
-    return bool(row.get("text") or row.get("caption"))
+def _with_words(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that have a text or a caption."""
+    out = []
+    for row in rows:
+        if row.get("text") or row.get("caption"):
+            out.append(row)
+    return out
 
 
 def _recordings(data: Path) -> dict[str, list[tuple[str, str]]]:

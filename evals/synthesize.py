@@ -110,7 +110,10 @@ def read_task(row: Mapping[str, Any]) -> Task:
     """
     question = str(row.get("question") or "").strip()
     answers = listed(row.get("answers")) or listed(row.get("answer"))
-    golds = list(filter(None, map(str.strip, answers)))
+    golds = []
+    for answer in answers:
+        if answer.strip():
+            golds.append(answer.strip())
     name = str(row.get("id") or row.get("_id") or "")
     if not (question and golds and name):
         raise InputError(
