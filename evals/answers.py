@@ -169,11 +169,12 @@ async def ask_all(
     async def converse(turns: Sequence[Question]) -> Row:
         return await _converse(graph, turns, context, name_of)
 
+    asked = [(q.id, q.text) for q in questions]
     depends = {
         **(of or {}),
         "graph": build.__module__,
         "context": context.model_dump(mode="json"),
-        "questions": [(q.id, q.text) for q in questions],
+        "questions": asked,
     }
     found: Row = {}
     for row in await (runner or Runner()).each(name, units, converse, depends):

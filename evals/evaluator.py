@@ -142,9 +142,9 @@ def _xquad(data: Path, head: RelevanceHead) -> Figures:
     """Return the figures on XQuAD, each question with its first ten passages."""
     found, passages = ranked(data, "squad_xquad_en", "passages.jsonl")
     idf, near = idf_of(passages), Nearness(with_untitled(passages))
-    ten = [question.take(range(10)) for question in found]
-    no_gold = []
+    ten, no_gold = [], []
     for question in found:
+        ten.append(question.take(range(10)))
         irrelevant = np.flatnonzero(question.labels == 0)[:10]
         no_gold.append(question.take(irrelevant.tolist()))
     scores = _scores(head, ten, idf, near)

@@ -52,7 +52,8 @@ class Nearness:
         self._rows: dict[Passage, int] = {}
         for n, passage in enumerate(known):
             self._rows[passage] = n
-        self._vectors = encoder().texts([f"{p.title}\n{p.text}" for p in known])
+        texts = [f"{p.title}\n{p.text}" for p in known]
+        self._vectors = encoder().texts(texts)
         step = max(1, len(known) // SAMPLE)
         self._sample = self._vectors[::step][:SAMPLE]
 
@@ -139,7 +140,9 @@ def ranked(
 ) -> tuple[list[LabelledQuestion], list[Passage]]:
     """Return each question of a set with its first k passages by BM25, and all its passages."""
     corpus = read_jsonl(data / folder / passages)
-    texts = [Passage(p["title"], p["text"]) for p in corpus]
+    texts = []
+    for row in corpus:
+        texts.append(Passage(row["title"], row["text"]))
     search = bm25(texts)
     found = []
     for q in read_jsonl(data / folder / "queries.jsonl"):

@@ -107,7 +107,8 @@ async def measure(
 ) -> dict[str, float]:
     """Search the image corpus with every query; return R@1, R@5 and MRR, with `name` before their keys."""
     ranks = []
-    found = await library.search("image", [a.query for a in asked], context.method.pool)
+    queries = [a.query for a in asked]
+    found = await library.search("image", queries, context.method.pool)
     for a, each in zip(asked, found, strict=True):
         pool = fused(ranked_lists("image", a.query, each), a.query, context)
         ids = [i for i, _ in pool]
@@ -116,7 +117,9 @@ async def measure(
             reranked = [row["id"] for row in rows]
             ids = list(dict.fromkeys(reranked + ids))
         items = await library.items(ids)
-        order = [str(items[i].meta["own"]) for i in ids]
+        order = []
+        for i in ids:
+            order.append(str(items[i].meta["own"]))
         ranks.append((recall_at(order, [a.gold], 1), recall_at(order, [a.gold], 5), mrr(order, [a.gold])))
     out = {}
     for key, column in zip(("r1", "r5", "mrr"), zip(*ranks, strict=True), strict=True):

@@ -130,7 +130,8 @@ class MixedBench:
                 weighted.append((1.0, _scored(lists.dense)))
                 weighted.append((1.0, _scored(lists.lexical)))
         ranked = fuse_ranks(weighted)
-        return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
+        ids = [i for i, _ in ranked]
+        return await self.keys(ids), (time.process_time() - began) * 1000
 
     async def ways(self, q: MixedQuestion, held: Sequence[Corpus]) -> dict[str, Way]:
         """Search for one question in every way, one after another."""
@@ -176,7 +177,7 @@ async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Run
             row[name] = list(way)
         return row
 
-    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
+    of = {"library": bench.library.name, "base": bench.base, "questions": list(map(astuple, asked))}
     if asked:
         # The first search loads models; this time must not count for a question.
         await bench.ways(asked[0], held)

@@ -57,8 +57,10 @@ def confusion_table(confusion: Mapping[str, Mapping[str, int]], labels: Sequence
     rows: list[list[Value]] = []
     for gold in shown:
         if gold in confusion:
-            counts = confusion[gold]
-            rows.append([gold, *[counts.get(said, 0) for said in shown]])
+            row: list[Value] = [gold]
+            for said in shown:
+                row.append(confusion[gold].get(said, 0))
+            rows.append(row)
     return table(["gold \\ said", *shown], rows)
 
 

@@ -137,15 +137,17 @@ class Measured:
 
 def measure(rows: Sequence[RoutedQuestion], decisions: Sequence[RouterDecision]) -> Measured:
     """Score decisions against the gold labels of the rows."""
-    gold, said = [r.label for r in rows], [d.label for d in decisions]
-    found = accuracy(gold, said)
+    gold, said = list[str](), list[str]()
     right, by_source = list[bool](), dict[str, list[bool]]()
     for row, decision in zip(rows, decisions, strict=True):
+        gold.append(row.label)
+        said.append(decision.label)
         right.append(row.label == decision.label)
         by_source.setdefault(row.source, []).append(right[-1])
     per_source = {}
     for source in sorted(by_source):
         per_source[source] = float(np.mean(by_source[source]))
+    found = accuracy(gold, said)
     confidence, ms, calls, fell_back = list[float](), list[float](), list[int](), 0
     for decision in decisions:
         confidence.append(decision.confidence)

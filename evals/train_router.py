@@ -105,7 +105,7 @@ class Corpus:
             queries,
             found,
             _likeness(found),
-            np.array([names.index(label) for label in labels], dtype=np.int64),
+            _numbers(labels, names),
             np.concatenate([near, len(rows) + patterns]),
             np.array(sources),
             len(rows),
@@ -119,6 +119,14 @@ class Corpus:
     def without(self, held_out: Rows) -> Rows:
         """Return all rows but those."""
         return np.setdiff1d(np.arange(len(self.texts), dtype=np.int64), held_out)
+
+
+def _numbers(labels: Sequence[str], names: Sequence[str]) -> Rows:
+    """Return the number of each label among the names."""
+    numbers = []
+    for label in labels:
+        numbers.append(names.index(label))
+    return np.array(numbers, dtype=np.int64)
 
 
 def _likeness(found: QuestionFeatures) -> dict[str, Array]:

@@ -263,7 +263,9 @@ def _targets(reader: TextModel, batch: Sequence[LabelledText], labels: Sequence[
     import torch
 
     if recipe.form == "generate":
-        words = [labels[int(r.target)] for r in batch]
+        words = []
+        for row in batch:
+            words.append(labels[int(row.target)])
         target = reader.tokenizer(text_target=words, padding=True, return_tensors="pt")
         return target["input_ids"].masked_fill(target["attention_mask"] == 0, -100)
     kind = torch.float if recipe.form == "regress" else torch.long
