@@ -57,7 +57,7 @@ def examples(
     asked: Sequence[LabelledQuestion], idf: Idf, near: Nearness
 ) -> list[tuple[tuple[LabelledQuestion, Looked], ...]]:
     """Pair each question, as given and without titles, with the features of its candidates."""
-    out = []
+    out: list[tuple[tuple[LabelledQuestion, Looked], ...]] = []
     for question in asked:
         bare = untitled(question)
         views = (question, looked(question, idf, near)), (bare, looked(bare, idf, near))
