@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ragweave.evals.data import RoutedQuestion, groups
 from ragweave.evals.metrics import ece
+from ragweave.evals.router_gate import likeliest_gate
 from ragweave.evals.runner import Row, Runner
 from ragweave.evals.templates import Template
 from ragweave.models.errors import InputError
@@ -105,7 +106,7 @@ class Corpus:
             queries,
             found,
             _likeness(found),
-            _numbers(labels, names),
+            np.array([names.index(label) for label in labels], dtype=np.int64),
             np.concatenate([near, len(rows) + patterns]),
             np.array(sources),
             len(rows),
@@ -119,14 +120,6 @@ class Corpus:
     def without(self, held_out: Rows) -> Rows:
         """Return all rows but those."""
         return np.setdiff1d(np.arange(len(self.texts), dtype=np.int64), held_out)
-
-
-def _numbers(labels: Sequence[str], names: Sequence[str]) -> Rows:
-    """Return the number of each label among the names."""
-    numbers = []
-    for label in labels:
-        numbers.append(names.index(label))
-    return np.array(numbers, dtype=np.int64)
 
 
 def _likeness(found: QuestionFeatures) -> dict[str, Array]:
@@ -248,34 +241,6 @@ def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.floa
     data.hold_out(carries, pattern, np.full(len(written), TEMPLATES_SHARE / len(written)))
     features, either = np.concatenate(data.features), np.concatenate(data.either)
     return likeliest_gate(features, either, np.concatenate(data.weights))
-
-
-def likeliest_gate(features: Array, either: Array, weight: Array) -> NDArray[np.float64]:
-    """Return the gate under which the gold labels are likeliest.
-
-    Args:
-        features: what the gate reads, (questions, features).
-        either: probability of the gold label by the first and by the second machine, (questions, 2).
-        weight: of each question.
-    """
-    from scipy.optimize import minimize
-
-    middle, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
-    x = (features - middle) / spread
-    first, second = either.T + 1e-6
-
-    def loss(w: Array) -> tuple[float, Array]:
-        share = 1 / (1 + np.exp(-(x @ w[:-1] + w[-1])))
-        p = share * first + (1 - share) * second
-        slope = -weight * (first - second) * share * (1 - share) / p
-        penalty = 1e-3 * np.append(w[:-1], 0)
-        return (
-            float(-weight @ np.log(p) + 1e-3 * w[:-1] @ w[:-1]),
-            np.append(x.T @ slope, slope.sum()) + 2 * penalty,
-        )
-
-    w = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
-    return np.append(w[:-1] / spread, w[-1] - (w[:-1] * middle / spread).sum())
 
 
 def save(head: RouterHead, path: Path) -> None:
