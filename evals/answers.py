@@ -68,7 +68,8 @@ class AnswerVerdict:
     @property
     def shown(self) -> str:
         """The sentences of the answer, without their marks."""
-        return " ".join(s.text for s in self.answer.sentences)
+        texts = [sentence.text for sentence in self.answer.sentences]
+        return " ".join(texts)
 
     @property
     def quotes(self) -> bool:
@@ -161,16 +162,19 @@ async def ask_all(
     to the graph, the knobs and the questions.
     """
     graph = without(build(), off).compile(checkpointer=InMemorySaver())
-    units = {turns[0].id: turns for turns in conversations(questions)}
+    units = {}
+    for group in conversations(questions):
+        units[group[0].id] = group
 
     async def converse(turns: Sequence[Question]) -> Row:
         return await _converse(graph, turns, context, name_of)
 
+    asked = [(q.id, q.text) for q in questions]
     depends = {
         **(of or {}),
         "graph": build.__module__,
         "context": context.model_dump(mode="json"),
-        "questions": [(q.id, q.text) for q in questions],
+        "questions": asked,
     }
     found: Row = {}
     for row in await (runner or Runner()).each(name, units, converse, depends):
@@ -199,19 +203,28 @@ async def _converse(
         rows[question.id] = {
             "answer": answer.model_dump(mode="json"),
             "seconds": seconds,
-            "cited": [name_of(c.locator["file"]) for c in answer.citations if "file" in c.locator],
+            "cited": list(map(name_of, _cited_files(answer))),
             "evidence": _ranked(state),
             "corpora": list(routes[-1]["corpora"]) if routes else [],
         }
     return rows
 
 
+def _cited_files(answer: Answer) -> list[str]:
+    files = []
+    for citation in answer.citations:
+        if "file" in citation.locator:
+            files.append(citation.locator["file"])
+    return files
+
+
 def _ranked(state: Mapping[str, Any]) -> list[str]:
     """Return ids of the evidence: in the order of the search, or as the run ranks the results of several."""
     rows = state.get("evidence", [])
-    if len({e["hop"] for e in rows}) < 2:
+    hops = [row["hop"] for row in rows]
+    if len(set(hops)) < 2:
         return list(state.get("candidates", []))
-    return [e["id"] for e in by_global_score(rows)]
+    return [row["id"] for row in by_global_score(rows)]
 
 
 def conversations(questions: Sequence[Question]) -> list[list[Question]]:
@@ -241,19 +254,23 @@ def figures(outcomes: Sequence[AnswerVerdict]) -> dict[str, float]:
     out["answered_wrong"] = round(verdicts.count("wrong") / total, 4)
     out["quoted"] = round(verdicts.count("quoted") / total, 4)
     out["abstained"] = round(verdicts.count("abstained") / total, 4)
-    shown, declined = [], []
+    shown, declined, lengths = [], [], []
+    calls, seconds = 0, 0.0
     for outcome, verdict in zip(outcomes, verdicts, strict=True):
+        lengths.append(len(outcome.shown))
+        calls += outcome.answer.model_calls
+        seconds += outcome.seconds
         if outcome.question.answerable:
             shown.append(verdict == "correct")
         else:
             declined.append(outcome.answer.abstained)
     out["answer_shown"] = _mean(shown)
-    out["characters_shown"] = median(len(o.shown) for o in outcomes) if outcomes else 0
+    out["characters_shown"] = median(lengths) if lengths else 0
     out["abstained_right"] = _mean(declined)
     out.update(_citation_scores(outcomes))
     out.update(_wording_scores(outcomes))
-    out["model_calls_per_question"] = round(sum(o.answer.model_calls for o in outcomes) / total, 3)
-    out["ms_per_question"] = round(1000 * sum(o.seconds for o in outcomes) / total, 1)
+    out["model_calls_per_question"] = round(calls / total, 3)
+    out["ms_per_question"] = round(1000 * seconds / total, 1)
     return out
 
 
@@ -292,7 +309,10 @@ def by_kind(outcomes: Sequence[AnswerVerdict]) -> dict[str, dict[str, float]]:
         kinds.setdefault(outcome.question.kind or "(no kind)", []).append(outcome)
     if len(kinds) < 2:
         return {}
-    return {kind: figures(rows) for kind, rows in sorted(kinds.items())}
+    out = {}
+    for kind, rows in sorted(kinds.items()):
+        out[kind] = figures(rows)
+    return out
 
 
 def write_answers(path: Path, outcomes: Sequence[AnswerVerdict]) -> None:

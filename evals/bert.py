@@ -1,6 +1,7 @@
 """BERTScore of answers, by the package of its authors and weights of your own (Zhang et al. 2020).
 
-Nothing is downloaded: the weights are a folder. Values of different weights, or of another layer, do not compare.
+Nothing is downloaded: the weights are a folder. Values of different weights, or of different layers, do not
+compare.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from ragweave.models.errors import InputError, WeightsError
 from ragweave.models.failures import loading
 
 SKIPPED = (
-    "BERTScore is not counted: no weights are named. Install the extra `bertscore`, and give their folder with"
-    " --bertscore FOLDER[:LAYER]."
+    "BERTScore is not counted: no weights are named. Install the extra `bertscore`, and give their folder"
+    " with --bertscore FOLDER[:LAYER]."
 )
 _REMEDY = "give the folder of a BERT or RoBERTa as transformers saves it"
 
@@ -31,8 +32,8 @@ class BertScore:
         """Load the weights.
 
         Args:
-            given: FOLDER or FOLDER:LAYER, the layer whose vectors are compared, from 1. Without it the layer is
-                the one that the package knows for the name of the folder.
+            given: FOLDER or FOLDER:LAYER, the layer whose vectors are compared, from 1. Without it the layer
+                is the one that the package knows for the name of the folder.
 
         Raises:
             InputError: the folder is not there, or its layer is not known.
@@ -61,16 +62,21 @@ class BertScore:
         Raises:
             WeightsError: the tokeniser of the weights does not say how long a text may be.
         """
-        asked = [n for n, answer in enumerate(answers) if answer.strip()]
+        places, texts, references = list[int](), list[str](), list[list[str]]()
+        for n, (answer, gold) in enumerate(zip(answers, golds, strict=True)):
+            if answer.strip():
+                places.append(n)
+                texts.append(answer)
+                references.append(list(gold))
         found = [0.0] * len(answers)
-        if not asked:
+        if not places:
             return found
         try:
-            _, _, f1 = self._scorer.score([answers[n] for n in asked], [list(golds[n]) for n in asked])
+            _, _, f1 = self._scorer.score(texts, references)
         except OverflowError as error:
             remedy = 'set "model_max_length" in its tokenizer_config.json, 512 for most'
             raise WeightsError("the tokeniser states no longest text", remedy) from error
-        for n, value in zip(asked, f1.tolist(), strict=True):
+        for n, value in zip(places, f1.tolist(), strict=True):
             found[n] = float(value)
         return found
 
@@ -87,13 +93,15 @@ def _read(given: str) -> tuple[Path, int]:
 
 
 def with_bert(rows: Sequence[ScoredSet], model: BertScore) -> list[ScoredSet]:
-    """Return rows with their BERTScore where their set is scored by it and has gold answers."""
-    places: list[int] = []
+    """Return rows with their BERTScore if their set is scored by it and has gold answers."""
+    places, shown, golds = list[int](), list[str](), list[tuple[str, ...]]()
     for n, row in enumerate(rows):
-        if "bert" in row.asked.set.metrics and row.outcome.question.answers:
+        outcome = row.outcome
+        if "bert" in row.asked.set.metrics and outcome.question.answers:
             places.append(n)
-    said = ["" if rows[n].outcome.answer.abstained else rows[n].outcome.shown for n in places]
-    values = model.scores(said, [rows[n].outcome.question.answers for n in places])
+            shown.append("" if outcome.answer.abstained else outcome.shown)
+            golds.append(outcome.question.answers)
+    values = model.scores(shown, golds)
     scored = [*rows]
     for n, value in zip(places, values, strict=True):
         scored[n] = replace(rows[n], bert=value)

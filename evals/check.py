@@ -58,7 +58,8 @@ class CheckedSet:
 async def checked(answers: Sequence[Sequence[CheckedSentence]], by: OpinionBy) -> CheckedSet:
     """Check all answers at the same time; a model that fails its exam marks nothing, as in a run."""
     result = await exam.passed(_run()) if by == "model" else None
-    done = await asyncio.gather(*(_answer(answer, by, result) for answer in answers))
+    judging = [_answer(answer, by, result) for answer in answers]
+    done = await asyncio.gather(*judging)
     found = CheckedSet([], [])
     for n, (rows, cost) in enumerate(done):
         for row in rows:
@@ -76,7 +77,10 @@ async def _answer(
 ) -> tuple[list[Row], Row]:
     """Return the rows of the sentences of one answer, and its costs."""
     run, begun = _run(), time.perf_counter()
-    question = " ".join(dict.fromkeys(s.question for s in answer))
+    questions: dict[str, None] = {}
+    for sentence in answer:
+        questions[sentence.question] = None
+    question = " ".join(questions)
     strips = _passages(answer)
     if by == "faithfulness":
         marks = await _faithful(run, question, answer)
@@ -85,7 +89,9 @@ async def _answer(
     else:
         found = await check(run, question, _claims(answer, strips), list(map(_source, strips)))
         marks = found.marks
-    rows = [_row(s, mark, strips) for s, mark in zip(answer, marks, strict=True)]
+    rows = []
+    for sentence, mark in zip(answer, marks, strict=True):
+        rows.append(_row(sentence, mark, strips))
     total = run.meter.spent
     cost: Row = {
         "calls": total.calls,
@@ -100,11 +106,13 @@ async def _answer(
 
 def _claims(answer: Sequence[CheckedSentence], strips: Sequence[Strip]) -> list[Claim]:
     """Return the sentences of an answer with the numbers of the passages that they cite."""
-    numbers = {strip["id"]: n for n, strip in enumerate(strips, 1)}
+    numbers = {}
+    for n, strip in enumerate(strips, 1):
+        numbers[strip["id"]] = n
     claims = []
     for sentence in answer:
-        cited = tuple(numbers[strip["id"]] for strip in sentence.named)
-        claims.append(Claim(sentence.text, cited))
+        cited = [numbers[strip["id"]] for strip in sentence.named]
+        claims.append(Claim(sentence.text, tuple(cited)))
     return claims
 
 
@@ -120,7 +128,9 @@ def _passages(answer: Sequence[CheckedSentence]) -> list[Strip]:
             if strip["id"] not in named:
                 known[strip["id"]] = strip
     ranked = sorted(known.values(), key=lambda strip: not strip["id"].endswith(NEWER))
-    chosen = {source.id for source in others(list(map(_source, ranked)), list(map(_source, named.values())))}
+    chosen = set()
+    for source in others(list(map(_source, ranked)), list(map(_source, named.values()))):
+        chosen.add(source.id)
     out = list(named.values())
     for strip in ranked:
         if strip["id"] in chosen:
@@ -134,13 +144,15 @@ def _source(strip: Strip) -> CheckSource:
 
 
 def _row(sentence: CheckedSentence, mark: Mark, strips: Sequence[Strip]) -> Row:
-    files = [strips[ground.passage - 1]["locator"].get("file", "") for ground in mark.rests]
+    files = set()
+    for ground in mark.rests:
+        files.add(strips[ground.passage - 1]["locator"].get("file", ""))
     return {
         "id": sentence.id,
         "kind": sentence.kind,
         "text": sentence.text,
         "support": mark.support,
-        "mended": bool(files) and set(files) <= set(sentence.home),
+        "mended": bool(files) and files <= set(sentence.home),
         "says": mark.against[0].text if mark.against else "",
         "why": mark.why,
     }
@@ -166,16 +178,25 @@ async def _faithful(run: RunContext, question: str, answer: Sequence[CheckedSent
     for sentence in answer:
         for strip in (*sentence.named, *sentence.known):
             known[strip["id"]] = strip
-    context = "\n\n".join(quote(f"{strip['title']}\n{strip['text']}") for strip in known.values())
-    statements = "\n".join(f"{n}. {s.text}" for n, s in enumerate(answer, 1))
-    messages = load("faithfulness", room=PROMPTS, question=question, context=context, statements=statements)
+    shown = [quote(f"{strip['title']}\n{strip['text']}") for strip in known.values()]
+    numbered = [f"{n}. {sentence.text}" for n, sentence in enumerate(answer, 1)]
+    messages = load(
+        "faithfulness",
+        room=PROMPTS,
+        question=question,
+        context="\n\n".join(shown),
+        statements="\n".join(numbered),
+    )
     reply = await run.json(messages, StatementVerdicts, "check")
     inferred = set()
     if reply is not None:
         for verdict in reply.statements:
             if verdict.verdict:
                 inferred.add(verdict.n)
-    return [Mark("verified" if n in inferred else "unverified") for n in range(1, len(answer) + 1)]
+    marks = []
+    for n in range(1, len(answer) + 1):
+        marks.append(Mark("verified" if n in inferred else "unverified"))
+    return marks
 
 
 def passes(row: Row) -> bool:
@@ -209,11 +230,18 @@ def measured(found: CheckedSet) -> dict[str, float]:
         if kind != RIGHT:
             out[f"{kind}: kept of {len(rows)}"] = _trusted(rows)
     for name, key in (("calls", "calls"), ("tokens in", "in"), ("tokens out", "out")):
-        out[name] = sum(answer[key] for answer in found.answers)
-    exams = [answer["exam"] for answer in found.answers if answer.get("exam") is not None]
+        out[name] = 0
+        for answer in found.answers:
+            out[name] += answer[key]
+    exams = []
+    for answer in found.answers:
+        if answer.get("exam") is not None:
+            exams.append(answer["exam"])
     if exams:
         out["exam: right of 40"] = min(exams)
-    return {name: round(value, 4) for name, value in out.items()}
+    for name, value in out.items():
+        out[name] = round(value, 4)
+    return out
 
 
 def _sorted(rows: Sequence[Row]) -> tuple[list[Row], list[Row], list[Row]]:
@@ -231,11 +259,17 @@ def _sorted(rows: Sequence[Row]) -> tuple[list[Row], list[Row], list[Row]]:
 
 def _trusted(rows: Sequence[Row]) -> int:
     """Return how many rows have a mark that a reader trusts."""
-    return sum(row["support"] in GOOD for row in rows)
+    trusted = 0
+    for row in rows:
+        trusted += row["support"] in GOOD
+    return trusted
 
 
 def _unchecked(rows: Sequence[Row]) -> int:
-    return sum(row["support"] == "unchecked" for row in rows)
+    unchecked = 0
+    for row in rows:
+        unchecked += row["support"] == "unchecked"
+    return unchecked
 
 
 def _by_kind(rows: Sequence[Row]) -> dict[str, list[Row]]:
@@ -250,7 +284,9 @@ def bound(errors: int, of: int) -> float:
     low, high = errors / of if of else 1.0, 1.0
     for _ in range(40):
         rate = (low + high) / 2
-        at_most = sum(math.comb(of, k) * rate**k * (1 - rate) ** (of - k) for k in range(errors + 1))
+        at_most = 0.0
+        for k in range(errors + 1):
+            at_most += math.comb(of, k) * rate**k * (1 - rate) ** (of - k)
         if at_most > 1 - _CONFIDENCE:
             low = rate
         else:
@@ -260,7 +296,9 @@ def bound(errors: int, of: int) -> float:
 
 def write(found: CheckedSet, out: Path) -> None:
     """Write the rows of sentences and answers as JSON Lines."""
-    lines = [json.dumps(row, ensure_ascii=False) for row in (*found.sentences, *found.answers)]
+    lines = []
+    for row in (*found.sentences, *found.answers):
+        lines.append(json.dumps(row, ensure_ascii=False))
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -53,7 +53,7 @@ def _more_errors(
     pool: Sequence[CheckedSentence], made: Sequence[CheckedSentence], wrong: int
 ) -> list[CheckedSentence]:
     """Plant the errors that are missing from `wrong`, each with a new id."""
-    ids = {sentence.id for sentence in made}
+    ids = [sentence.id for sentence in made]
     new = []
     for sentence in planted(pool, 2 * wrong, {**KINDS, **MEANINGS}):
         if sentence.id not in ids:
@@ -187,7 +187,10 @@ def _origin(sentence: CheckedSentence) -> str:
 def written() -> list[list[CheckedSentence]]:
     """Return the hand-written answers, each with its own passages."""
     rows = json.loads(WRITTEN.read_text(encoding="utf-8"))
-    return [_written(f"written-{n}", ExamCase.model_validate(row)) for n, row in enumerate(rows)]
+    answers = []
+    for n, row in enumerate(rows):
+        answers.append(_written(f"written-{n}", ExamCase.model_validate(row)))
+    return answers
 
 
 def _written(name: str, case: ExamCase) -> list[CheckedSentence]:
@@ -208,8 +211,8 @@ def _written(name: str, case: ExamCase) -> list[CheckedSentence]:
     out = []
     for n, item in enumerate(case.sentences):
         kind = f"{RIGHT}, {item.kind}" if item.true else item.kind
-        named = tuple(strips[i - 1] for i in item.cites)
+        named = [strips[i - 1] for i in item.cites]
         files = tuple(map(_file, named))
         id = f"{name}:{n}"
-        out.append(CheckedSentence(id, kind, item.text, case.question, named, tuple(strips), files))
+        out.append(CheckedSentence(id, kind, item.text, case.question, tuple(named), tuple(strips), files))
     return out

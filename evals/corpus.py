@@ -69,9 +69,12 @@ async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> P
         InputError: no passage was indexed, because `work` lies where an ignore file leaves everything out.
     """
     passages = list(rows)
-    digest = hashlib.sha256(json.dumps([dict(p) for p in passages], sort_keys=True).encode()).hexdigest()[:10]
+    text = json.dumps(list(map(dict, passages)), sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:10]
     folder = work / f"{name}-{digest}"
-    names = {f"{n:06d}.md": str(p["id"]) for n, p in enumerate(passages)}
+    names = {}
+    for n, passage in enumerate(passages):
+        names[f"{n:06d}.md"] = str(passage["id"])
     if not (folder / "done").exists():
         shutil.rmtree(folder, ignore_errors=True)
         (folder / "files").mkdir(parents=True)
@@ -79,6 +82,18 @@ async def prepare(rows: Iterable[Mapping[str, Any]], name: str, work: Path) -> P
             (folder / "files" / file).write_text(f"# {p['title']}\n\n{p['text']}\n", encoding="utf-8")
         await indexed(folder / "files", folder.name)
         (folder / "done").touch()
+    return PreparedLibrary(await open_library(folder.name), names, _repeated(passages))
+
+
+def _repeated(passages: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the id of the first passage with the same words, for each later one."""
     of_words: dict[tuple[str, str], str] = {}
-    first = {str(p["id"]): of_words.setdefault((p["title"], p["text"]), str(p["id"])) for p in passages}
-    return PreparedLibrary(await open_library(folder.name), names, {i: f for i, f in first.items() if i != f})
+    first = {}
+    for passage in passages:
+        id = str(passage["id"])
+        first[id] = of_words.setdefault((passage["title"], passage["text"]), id)
+    repeated = {}
+    for id, other in first.items():
+        if id != other:
+            repeated[id] = other
+    return repeated

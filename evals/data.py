@@ -24,11 +24,11 @@ POPQA = 10
 
 
 def read_labelled(path: Path) -> list[dict[str, Any]]:
-    """Return the pairs of a file: rows of question, passage (title where known) and label.
+    """Return the pairs of a file: rows of question, passage (title if known) and label.
 
     A question of PopQA in the form in which Self-RAG and CRAG share it (`s_wiki_title`, and retrieved `ctxs`
-    of title and text) becomes a pair for each passage. It is relevant where its title is that of the
-    question's subject, and is read without its title, which would give the label away (CRAG, section 4.2).
+    of title and text) becomes a pair for each passage. It is relevant if its title is that of the question's
+    subject, and is read without its title, which would give the label away (CRAG, section 4.2).
 
     Raises:
         InputError: as `read_jsonl`, or a row of PopQA has no passages.
@@ -38,20 +38,23 @@ def read_labelled(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for number, row in enumerate(read_jsonl(path, ("question", "s_wiki_title", "ctxs")), 1):
         found = row["ctxs"]
-        if not found or not all(isinstance(c, dict) and {"title", "text"} <= {*c} for c in found):
+        if not _are_passages(found):
             raise InputError(
                 f"row {number} of {path.name} has no passages", "give `ctxs` with title and text"
             )
-        pair = {"qid": str(row.get("id", number)), "question": row["question"]}
-        rows += [
-            {
-                **pair,
-                "passage": " ".join(str(c["text"]).split()),
-                "label": int(c["title"] == row["s_wiki_title"]),
-            }
-            for c in found[:POPQA]
-        ]
+        for passage in found[:POPQA]:
+            pair = {"qid": str(row.get("id", number)), "question": row["question"]}
+            pair["passage"] = " ".join(str(passage["text"]).split())
+            rows.append({**pair, "label": int(passage["title"] == row["s_wiki_title"])})
     return rows
+
+
+def _are_passages(found: Any) -> bool:
+    """Return whether retrieved contexts are one or more objects with title and text."""
+    for passage in found or ():
+        if not (isinstance(passage, dict) and "title" in passage and "text" in passage):
+            return False
+    return bool(found)
 
 
 def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -78,9 +81,8 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
             raise InputError(
                 f"line {number} of {path.name} is not JSON", "mend or remove that line"
             ) from error
-        missing = [f for f in fields if not isinstance(row, dict) or f not in row]
-        if missing or not isinstance(row, dict):
-            lacks = f"has no {', '.join(missing)}" if isinstance(row, dict) else "is not an object"
+        lacks = _lacks(row, fields)
+        if lacks:
             raise InputError(f"line {number} of {path.name} {lacks}", "see docs/evaluation.md for the fields")
         rows.append(row)
     if not rows:
@@ -88,10 +90,25 @@ def read_jsonl(path: Path, fields: Sequence[str] = ()) -> list[dict[str, Any]]:
     return rows
 
 
+def _lacks(row: object, fields: Sequence[str]) -> str:
+    """Return what is wrong with a row, "" if it is an object with the fields."""
+    if not isinstance(row, dict):
+        return "is not an object"
+    missing = []
+    for name in fields:
+        if name not in row:
+            missing.append(name)
+    return f"has no {', '.join(missing)}" if missing else ""
+
+
 def listed(value: object) -> tuple[str, ...]:
     """Return the texts of a list field; a single text or number counts as a list of one."""
     many = value if isinstance(value, list) else [value]
-    return tuple(str(v) for v in many if v is not None and v != "")
+    texts = []
+    for one in many:
+        if one is not None and one != "":
+            texts.append(str(one))
+    return tuple(texts)
 
 
 def sample(rows: Sequence[T], count: int, seed: int = 0) -> list[T]:
@@ -119,7 +136,7 @@ class RoutedQuestion:
 
 
 def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
-    """Return the rows of a router file (id, query, label, and source where known).
+    """Return the rows of a router file (id, query, label, and source if known).
 
     Raises:
         InputError: as `read_jsonl`; also for a label out of the vocabulary or a query that is not text.
@@ -135,10 +152,11 @@ def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
             raise InputError(
                 f"the query of row {number} of {path.name} is not text", "mend or remove that row"
             )
-    return [
-        RoutedQuestion(str(r.get("id", i)), r["query"], r["label"], str(r.get("source", "")))
-        for i, r in enumerate(rows)
-    ]
+    questions = []
+    for i, row in enumerate(rows):
+        source = str(row.get("source", ""))
+        questions.append(RoutedQuestion(str(row.get("id", i)), row["query"], row["label"], source))
+    return questions
 
 
 def groups(texts: Sequence[str], near: float = NEAR) -> NDArray[np.int64]:
@@ -157,7 +175,9 @@ def groups(texts: Sequence[str], near: float = NEAR) -> NDArray[np.int64]:
     sets = [frozenset(words(t)) for t in texts]
     holders: dict[str, list[int]] = defaultdict(list)
     for i, own in enumerate(sets):
-        shared = Counter(j for w in own for j in holders[w])
+        shared: Counter[int] = Counter()
+        for w in own:
+            shared.update(holders[w])
         for j, common in shared.items():
             if common >= near * len(own | sets[j]):
                 low, high = sorted((root(i), root(j)))

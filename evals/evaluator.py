@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragweave.evals.evaluator_data import (
     LabelledQuestion,
@@ -38,10 +39,13 @@ Figures = dict[str, Any]
 
 def pairs(asked: Sequence[LabelledQuestion], scores: Sequence[Scores]) -> Figures:
     """Return the figures over all pairs of question and candidate."""
-    labels = np.concatenate([a.labels for a in asked])
-    order = np.concatenate([s.order for s in scores])
-    floor = np.concatenate([s.floor for s in scores])
-    first = [a.labels[np.argmax(s.order)] for a, s in zip(asked, scores, strict=True)]
+    all_labels, orders, floors, first = [], [], [], []
+    for question, scored in zip(asked, scores, strict=True):
+        all_labels.append(question.labels)
+        orders.append(scored.order)
+        floors.append(scored.floor)
+        first.append(question.labels[np.argmax(scored.order)])
+    labels, order, floor = np.concatenate(all_labels), np.concatenate(orders), np.concatenate(floors)
     return {
         "order_auc": auc(labels, order),
         "order_ap": average_precision(labels, order),
@@ -64,8 +68,7 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
 
     `full` and `empty` are scores of the same questions with their gold among the candidates and without.
     """
-    best = np.array([s.floor.max() for s in full])
-    bare = np.array([s.floor.max() for s in empty])
+    best, bare = _highest_floors(full), _highest_floors(empty)
     areas = []
     for seed in range(HALVES):
         kept = np.random.RandomState(seed).permutation(len(best)) < len(best) // 2
@@ -78,6 +81,10 @@ def none_relevant(full: Sequence[Scores], empty: Sequence[Scores]) -> Figures:
     }
 
 
+def _highest_floors(scores: Sequence[Scores]) -> NDArray[np.float64]:
+    return np.array([scored.floor.max() for scored in scores])
+
+
 def measure(data: Path) -> Figures:
     """Return every figure."""
     asked = hotpot(data)
@@ -88,7 +95,10 @@ def measure(data: Path) -> Figures:
     out.update(_xquad(data, head))
     far, passages = ranked(data, "multihop_own", "../multihop_hotpotqa/corpus.jsonl")
     idf, near = idf_of(passages), Nearness(passages)
-    ten = [a.take(range(10)) for a in far if a.labels[:10].any()]
+    ten = []
+    for question in far:
+        if question.labels[:10].any():
+            ten.append(question.take(range(10)))
     out["three and four hops"] = pairs(ten, _scores(head, ten, idf, near))
     return out
 
@@ -110,7 +120,8 @@ def _by_folds(asked: Sequence[LabelledQuestion], seen: Sequence[Any], idf: Idf, 
     fold = np.random.RandomState(0).permutation(len(asked)) % FOLDS
     heads = []
     for k in range(FOLDS):
-        heads.append(fit([seen[i] for i in np.flatnonzero(fold != k).tolist()]))
+        others = [seen[i] for i in np.flatnonzero(fold != k).tolist()]
+        heads.append(fit(others))
     scores, untitled_scores, full, empty = [], [], [], []
     for i, question in enumerate(asked):
         head = heads[fold[i]]
@@ -131,9 +142,9 @@ def _xquad(data: Path, head: RelevanceHead) -> Figures:
     """Return the figures on XQuAD, each question with its first ten passages."""
     found, passages = ranked(data, "squad_xquad_en", "passages.jsonl")
     idf, near = idf_of(passages), Nearness(with_untitled(passages))
-    ten = [question.take(range(10)) for question in found]
-    no_gold = []
+    ten, no_gold = [], []
     for question in found:
+        ten.append(question.take(range(10)))
         irrelevant = np.flatnonzero(question.labels == 0)[:10]
         no_gold.append(question.take(irrelevant.tolist()))
     scores = _scores(head, ten, idf, near)
@@ -147,7 +158,10 @@ def _xquad(data: Path, head: RelevanceHead) -> Figures:
 def rounded(figures: Any) -> Any:
     """Return figures with three decimals."""
     if isinstance(figures, dict):
-        return {k: rounded(v) for k, v in figures.items()}
+        out = {}
+        for name, value in figures.items():
+            out[name] = rounded(value)
+        return out
     return round(figures, 3) if isinstance(figures, float) else figures
 
 

@@ -40,8 +40,8 @@ class LabelledQuestion:
 
     def take(self, rows: Sequence[int]) -> LabelledQuestion:
         """Return the question with some of its candidates and without `second`."""
-        passages = tuple(self.passages[i] for i in rows)
-        return LabelledQuestion(self.question, passages, self.labels[list(rows)])
+        passages = [self.passages[i] for i in rows]
+        return LabelledQuestion(self.question, tuple(passages), self.labels[list(rows)])
 
 
 class Nearness:
@@ -49,15 +49,19 @@ class Nearness:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         known = list(dict.fromkeys(passages))
-        self._rows = {p: n for n, p in enumerate(known)}
-        self._vectors = encoder().texts([f"{p.title}\n{p.text}" for p in known])
+        self._rows: dict[Passage, int] = {}
+        for n, passage in enumerate(known):
+            self._rows[passage] = n
+        texts = [f"{p.title}\n{p.text}" for p in known]
+        self._vectors = encoder().texts(texts)
         step = max(1, len(known) // SAMPLE)
         self._sample = self._vectors[::step][:SAMPLE]
 
     def __call__(self, question: str, passages: Sequence[Passage]) -> Matrix:
         """Return the nearness of each passage, (n,), in standard deviations above the others."""
         asked = encoder().queries([question])[0]
-        cosines = self._vectors[[self._rows[p] for p in passages]] @ asked
+        rows = [self._rows[p] for p in passages]
+        cosines = self._vectors[rows] @ asked
         return deviations(cosines.astype(np.float64), (self._sample @ asked).astype(np.float64))
 
 
@@ -71,16 +75,20 @@ def idf_of(passages: Sequence[Passage]) -> Idf:
 
 def hotpot(data: Path) -> list[LabelledQuestion]:
     """Return the questions of `evaluator_pairs`: two gold passages and up to eight distractors each."""
-    facts = {q["id"]: q for q in read_jsonl(data / "multihop_hotpotqa" / "queries.jsonl")}
+    facts = {}
+    for query in read_jsonl(data / "multihop_hotpotqa" / "queries.jsonl"):
+        facts[query["id"]] = query
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in read_jsonl(data / "evaluator_pairs" / "hotpot_pairs.jsonl"):
         groups[row["qid"]].append(row)
     out = []
     for qid, group in groups.items():
-        passages = tuple(Passage(row["title"], row["passage"]) for row in group)
-        labels = np.array([row["label"] for row in group])
+        passages, labels = list[Passage](), list[int]()
+        for row in group:
+            passages.append(Passage(row["title"], row["passage"]))
+            labels.append(row["label"])
         second = _second_hop(group, facts[qid]) if qid in facts else -1
-        out.append(LabelledQuestion(group[0]["question"], passages, labels, second))
+        out.append(LabelledQuestion(group[0]["question"], tuple(passages), np.array(labels), second))
     return out
 
 
@@ -89,11 +97,14 @@ def _second_hop(group: list[dict[str, Any]], fact: dict[str, Any]) -> int:
 
     It is the one that holds an answer, or the one whose title the other passage names.
     """
-    gold = [i for i, r in enumerate(group) if r["label"]]
+    gold, flat, titles = list[int](), list[str](), list[str]()
+    for i, row in enumerate(group):
+        if row["label"]:
+            gold.append(i)
+            flat.append(_flat(row["passage"]))
+            titles.append(_flat(row["title"].split(" (")[0]))
     if fact["type"] != "bridge" or len(gold) != 2:
         return -1
-    flat = [_flat(group[i]["passage"]) for i in gold]
-    titles = [_flat(group[i]["title"].split(" (")[0]) for i in gold]
     holds = [False, False]
     for answer in map(_flat, fact["answers"]):
         holds[0] |= answer in flat[0]
@@ -112,12 +123,16 @@ def _flat(of: str) -> str:
 
 def untitled(asked: LabelledQuestion) -> LabelledQuestion:
     """Return the question with passages that have no title."""
-    return replace(asked, passages=tuple(Passage("", p.text) for p in asked.passages))
+    return replace(asked, passages=tuple(_without_titles(asked.passages)))
 
 
 def with_untitled(passages: Sequence[Passage]) -> list[Passage]:
     """Return the passages, then each without its title."""
-    return [*passages, *(Passage("", p.text) for p in passages)]
+    return [*passages, *_without_titles(passages)]
+
+
+def _without_titles(passages: Sequence[Passage]) -> list[Passage]:
+    return [Passage("", p.text) for p in passages]
 
 
 def ranked(
@@ -125,25 +140,31 @@ def ranked(
 ) -> tuple[list[LabelledQuestion], list[Passage]]:
     """Return each question of a set with its first k passages by BM25, and all its passages."""
     corpus = read_jsonl(data / folder / passages)
-    texts = [Passage(p["title"], p["text"]) for p in corpus]
+    texts = []
+    for row in corpus:
+        texts.append(Passage(row["title"], row["text"]))
     search = bm25(texts)
     found = []
     for q in read_jsonl(data / folder / "queries.jsonl"):
         best = np.argsort(-search(q["question"]), kind="stable")[:k]
-        labels = np.array([int(corpus[i]["id"] in q["gold"]) for i in best])
-        found.append(LabelledQuestion(q["question"], tuple(texts[i] for i in best), labels))
+        chosen, labels = list[Passage](), list[int]()
+        for i in best:
+            chosen.append(texts[i])
+            labels.append(int(corpus[i]["id"] in q["gold"]))
+        found.append(LabelledQuestion(q["question"], tuple(chosen), np.array(labels)))
     return found, texts
 
 
 def bm25(passages: Sequence[Passage]) -> Callable[[str], NDArray[np.float64]]:
     """Return a function from a question to the BM25 score of every passage."""
-    counts = [Counter(text.terms(f"{p.title} {p.text}")) for p in passages]
-    lengths = np.array([sum(c.values()) for c in counts], dtype=np.float64)
-    norm = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
+    lengths = np.zeros(len(passages))
     postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for i, count in enumerate(counts):
-        for term, n in count.items():
+    for i, p in enumerate(passages):
+        terms = text.terms(f"{p.title} {p.text}")
+        lengths[i] = len(terms)
+        for term, n in Counter(terms).items():
             postings[term].append((i, n))
+    norm = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
 
     def search(question: str) -> NDArray[np.float64]:
         scores = np.zeros(len(passages))

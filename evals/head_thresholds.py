@@ -1,8 +1,8 @@
 """What CRAG's two thresholds do for the relevance head that ships: `ragweave eval thresholds --data DATA`.
 
-The paper finds thresholds by hand for each data set and its own evaluator (CRAG, section 5). Here one rule reads
-them off questions with and without a relevant passage (`thresholds.calibrate`), on sets that the head was not
-trained on and on the one that its scale was fitted to.
+The paper finds thresholds by hand for each data set and its own evaluator (CRAG, section 5). Here one rule
+reads them off questions with and without a relevant passage (`thresholds.calibrate`), on sets that the head
+was not trained on and on the one that its scale was fitted to.
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def flat(rows: Sequence[HeadThresholds]) -> dict[str, float]:
         of = row.name.partition(",")[0].lower()
         figures |= {f"{of}_rule_upper": row.upper, f"{of}_rule_lower": row.lower}
         for kind, said in (("present", row.present), ("absent", row.absent)):
-            figures |= {f"{of}_{kind}_{verdict}": share for verdict, share in asdict(said).items()}
+            for verdict, share in asdict(said).items():
+                figures[f"{of}_{kind}_{verdict}"] = share
         figures[f"{of}_precision"] = row.precision
     return figures

@@ -44,7 +44,9 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     folder = work / "astronomy"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / ".images").mkdir(parents=True)
-    by_file = {Path(str(r["file"])).name: r for r in rows}
+    by_file = {}
+    for row in rows:
+        by_file[Path(str(row["file"])).name] = row
     for name, row in by_file.items():
         shutil.copyfile(data / "images_astronomy" / str(row["file"]), folder / ".images" / name)
 
@@ -55,14 +57,15 @@ def astronomy(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
     placed: set[str] = set()
     for source in sorted((data / "docs_astronomy").glob("*.md")):
         text = source.read_text(encoding="utf-8")
-        placed.update(m[1] for m in _LINK.finditer(text))
+        for match in _LINK.finditer(text):
+            placed.add(match[1])
         (folder / source.name).write_text(_LINK.sub(lambda m: link(m[1]), text), encoding="utf-8")
     modules: defaultdict[str, list[str]] = defaultdict(list)
     for name, row in by_file.items():
         if name not in placed:
             modules[str(row["module_title"])].append(name)
     for n, (title, names) in enumerate(sorted(modules.items())):
-        body = "\n\n".join(link(name) for name in names)
+        body = "\n\n".join(map(link, names))
         (folder / f"module-{n:03}.md").write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
     queries = []
     for row in rows:
@@ -87,7 +90,10 @@ def slides(data: Path, work: Path) -> tuple[Path, list[PictureQuery]]:
         if not target.exists():
             shutil.copyfile(root / str(row["image"]), target)
     rows = read_jsonl(root / "slide_queries.jsonl", ["query", "gold_image"])
-    return folder, [PictureQuery(str(r["query"]), _slide(str(r["gold_image"]))) for r in rows]
+    queries = []
+    for row in rows:
+        queries.append(PictureQuery(str(row["query"]), _slide(str(row["gold_image"]))))
+    return folder, queries
 
 
 def _slide(image: str) -> str:
@@ -101,15 +107,19 @@ async def measure(
 ) -> dict[str, float]:
     """Search the image corpus with every query; return R@1, R@5 and MRR, with `name` before their keys."""
     ranks = []
-    found = await library.search("image", [a.query for a in asked], context.method.pool)
+    queries = [a.query for a in asked]
+    found = await library.search("image", queries, context.method.pool)
     for a, each in zip(asked, found, strict=True):
         pool = fused(ranked_lists("image", a.query, each), a.query, context)
         ids = [i for i, _ in pool]
         if context.method.reranks:
             (rows,), _ = await score_pools(library, a.query, [pool], context, 1)
-            ids = list(dict.fromkeys([e["id"] for e in rows] + ids))
+            reranked = [row["id"] for row in rows]
+            ids = list(dict.fromkeys(reranked + ids))
         items = await library.items(ids)
-        order = [str(items[i].meta["own"]) for i in ids]
+        order = []
+        for i in ids:
+            order.append(str(items[i].meta["own"]))
         ranks.append((recall_at(order, [a.gold], 1), recall_at(order, [a.gold], 5), mrr(order, [a.gold])))
     out = {}
     for key, column in zip(("r1", "r5", "mrr"), zip(*ranks, strict=True), strict=True):
@@ -152,4 +162,8 @@ def _words(text: str) -> list[str]:
 def transcribed() -> dict[str, str]:
     """Return the human transcripts of slides, by the path of the slide in its data set."""
     text = files("ragweave.evals").joinpath("slide_words.jsonl").read_text(encoding="utf-8")
-    return {row["image"]: row["text"] for row in map(json.loads, text.splitlines())}
+    out = {}
+    for line in text.splitlines():
+        row = json.loads(line)
+        out[row["image"]] = row["text"]
+    return out

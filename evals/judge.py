@@ -81,19 +81,22 @@ def read_cases(a: Path, b: Path) -> list[Case]:
         InputError: a row lacks a field, or the files share no question.
     """
     ours, theirs = _by_id(a), _by_id(b)
-    shared = [k for k in ours if k in theirs]
-    if not shared:
-        raise InputError(f"no question of {a.name} is in {b.name}", "answer the same questions with both")
     cases = []
-    for key in shared:
-        mine = ours[key]
+    for key, mine in ours.items():
+        if key not in theirs:
+            continue
         kind = str(mine.get("kind") or "")
         cases.append(Case(key, str(mine["question"]), str(mine["answer"]), str(theirs[key]["answer"]), kind))
+    if not cases:
+        raise InputError(f"no question of {a.name} is in {b.name}", "answer the same questions with both")
     return cases
 
 
 def _by_id(path: Path) -> dict[str, Row]:
-    return {str(row["id"]): row for row in read_jsonl(path, ["id", "question", "answer"])}
+    rows = {}
+    for row in read_jsonl(path, ["id", "question", "answer"]):
+        rows[str(row["id"])] = row
+    return rows
 
 
 def control(cases: Sequence[Case]) -> list[Case]:
@@ -135,9 +138,15 @@ async def judge(
         found = await _judge_case(case, model, protocol, runs, spent)
         return {"marks": found.marks, "first": found.first, "unread": found.unread}
 
-    of = {"cases": [astuple(c) for c in cases], "protocol": protocol, "runs": runs, "model": model.name}
-    rows = await (runner or Runner()).each(name, {c.id: c for c in cases}, one, of)
-    return [Judged(c, r["marks"], r["first"], r["unread"]) for c, r in zip(cases, rows, strict=True)]
+    of = {"cases": list(map(astuple, cases)), "protocol": protocol, "runs": runs, "model": model.name}
+    units = {}
+    for case in cases:
+        units[case.id] = case
+    rows = await (runner or Runner()).each(name, units, one, of)
+    judged = []
+    for case, row in zip(cases, rows, strict=True):
+        judged.append(Judged(case, row["marks"], row["first"], row["unread"]))
+    return judged
 
 
 async def _judge_case(case: Case, model: Chat, protocol: Protocol, runs: int, meter: Meter) -> Judged:
@@ -191,7 +200,7 @@ def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | flo
     """Return a row per aspect: the mean over questions, its interval, and the share that the first wins."""
     rows: list[list[str | float | int]] = []
     for aspect in ASPECTS:
-        votes = [float(np.mean(j.marks[aspect])) for j in judged if j.marks.get(aspect)]
+        votes = _votes(judged, aspect)
         if not votes:
             continue
         found = interval(votes)
@@ -201,9 +210,18 @@ def rows_of(judged: Sequence[Judged], protocol: Protocol) -> list[list[str | flo
             for case in judged:
                 first += case.first[aspect]
             row.append(float(np.mean(first)))
-            row.append(float(np.mean([vote in (0.0, 1.0) for vote in votes])))
+            row.append(float(np.mean(np.isin(votes, (0.0, 1.0)))))
         rows.append(row)
     return rows
+
+
+def _votes(judged: Sequence[Judged], aspect: str) -> list[float]:
+    """Return the mean mark of each case that has a readable verdict."""
+    votes = []
+    for case in judged:
+        if case.marks.get(aspect):
+            votes.append(float(np.mean(case.marks[aspect])))
+    return votes
 
 
 def columns(protocol: Protocol) -> list[str]:
@@ -216,10 +234,10 @@ def columns(protocol: Protocol) -> list[str]:
 def flat(judged: Sequence[Judged], protocol: Protocol, prefix: str = "") -> dict[str, float]:
     """Return the figures under flat keys."""
     name = "win" if protocol == "pairs" else "score"
-    out: dict[str, float] = {
-        f"{prefix}questions": len(judged),
-        f"{prefix}unread": sum(j.unread for j in judged),
-    }
+    unread = 0
+    for case in judged:
+        unread += case.unread
+    out: dict[str, float] = {f"{prefix}questions": len(judged), f"{prefix}unread": unread}
     for aspect, *values in rows_of(judged, protocol):
         out[f"{prefix}{name}_{aspect}"] = round(float(values[0]), 4)
         if protocol == "pairs":
@@ -229,7 +247,8 @@ def flat(judged: Sequence[Judged], protocol: Protocol, prefix: str = "") -> dict
 
 def mean_words(texts: Sequence[str]) -> float:
     """Return the mean length of answers: a judge may prefer the longer ones."""
-    return float(np.mean([len(words(t)) for t in texts]))
+    lengths = [len(words(text)) for text in texts]
+    return float(np.mean(lengths))
 
 
 def by_kind(judged: Sequence[Judged]) -> Mapping[str, list[Judged]]:

@@ -42,14 +42,14 @@ def accuracy(gold: Sequence[str], predicted: Sequence[str]) -> Accuracy:
     table: dict[str, Counter[str]] = {}
     for g, p in zip(gold, predicted, strict=True):
         table.setdefault(g, Counter())[p] += 1
-    per = {g: row[g] / row.total() for g, row in table.items()}
-    right = sum(row[g] for g, row in table.items())
-    return Accuracy(
-        right / len(gold) if gold else 0.0,
-        sum(per.values()) / len(per) if per else 0.0,
-        per,
-        {g: dict(row) for g, row in table.items()},
-    )
+    right, per_label, confusion = 0, dict[str, float](), dict[str, dict[str, int]]()
+    for label, row in table.items():
+        right += row[label]
+        per_label[label] = row[label] / row.total()
+        confusion[label] = dict(row)
+    micro = right / len(gold) if gold else 0.0
+    macro = sum(per_label.values()) / len(per_label) if per_label else 0.0
+    return Accuracy(micro, macro, per_label, confusion)
 
 
 def ece(confidence: Values, right: Values, bins: int = 15) -> float:
@@ -83,7 +83,11 @@ def exact_match(answer: str, golds: Sequence[str]) -> float:
 
 def token_f1(answer: str, golds: Sequence[str]) -> float:
     """Return the best token F1 over the gold answers; scripts without spaces count by character."""
-    return max((_overlap_f1(_tokens(answer), _tokens(g)) for g in golds), default=0.0)
+    tokens = _tokens(answer)
+    best = 0.0
+    for gold in golds:
+        best = max(best, _overlap_f1(tokens, _tokens(gold)))
+    return best
 
 
 def _tokens(answer: str) -> list[str]:
@@ -110,7 +114,10 @@ def rouge_l(answer: str, golds: Sequence[str]) -> float:
     from rouge_score.rouge_scorer import RougeScorer
 
     scorer = RougeScorer(["rougeL"], tokenizer=_Words())
-    return max((float(scorer.score(g, answer)["rougeL"].fmeasure) for g in golds), default=0.0)
+    best = 0.0
+    for gold in golds:
+        best = max(best, float(scorer.score(gold, answer)["rougeL"].fmeasure))
+    return best
 
 
 _LETTER = (
@@ -124,7 +131,7 @@ _LETTER = (
 def letter(answer: str) -> str:
     """Return the option letter that an answer names, upper-case, or "" if it names none or several."""
     for pattern in _LETTER:
-        found = {m.upper() for m in pattern.findall(answer)}
+        found = set(map(str.upper, pattern.findall(answer)))
         if found:
             return found.pop() if len(found) == 1 else ""
     return ""
@@ -142,7 +149,7 @@ def truth(answer: str) -> bool | None:
     )
     if opening:
         return opening[1].lower() in {"true", "yes", "correct", "support", "supports", "supported"}
-    found = {w.lower() for w in re.findall(r"\b(true|false)\b", answer, re.I)}
+    found = set(map(str.lower, re.findall(r"\b(true|false)\b", answer, re.I)))
     return found == {"true"} if len(found) == 1 else None
 
 
@@ -178,7 +185,10 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str] | Mapping[str, float], 
 
 
 def _dcg(gains: Sequence[float]) -> float:
-    return sum(g / math.log2(rank + 1) for rank, g in enumerate(gains, 1))
+    total = 0.0
+    for rank, gain in enumerate(gains, 1):
+        total += gain / math.log2(rank + 1)
+    return total
 
 
 def mrr(ranked: Sequence[str], gold: Collection[str]) -> float:
@@ -206,7 +216,12 @@ def average_precision(labels: Values, scores: Values) -> float:
 
 def citation_precision(cited: Sequence[str], gold: Collection[str]) -> float:
     """Return the share of citations that are gold, 0 if nothing is cited."""
-    return sum(c in gold for c in cited) / len(cited) if cited else 0.0
+    if not cited:
+        return 0.0
+    right = 0
+    for item in cited:
+        right += item in gold
+    return right / len(cited)
 
 
 def citation_recall(cited: Sequence[str], gold: Collection[str]) -> float:
@@ -221,7 +236,7 @@ def says(answer: str, golds: Sequence[str]) -> bool:
     "3000", but "1889" does not contain "188".
     """
     if golds and set(map(normalise, golds)) <= _TRUTHS:
-        return any(truth_score(answer, gold) for gold in golds)
+        return truth(answer) is not None and truth(answer) in map(truth, golds)
     text = f" {' '.join(_plain(answer))} "
     for gold in map(_plain, golds):
         if gold and f" {' '.join(gold)} " in text:

@@ -73,7 +73,9 @@ async def prepare(rows: Sequence[Mapping[str, Any]], work: Path, also: str = "")
     Raises:
         InputError: the index left rows out, so that figures over them would be wrong.
     """
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    lines = []
+    for row in rows:
+        lines.append(json.dumps(row, ensure_ascii=False))
     contents = [*lines, also] if also else lines
     name = "mixed-" + hashlib.sha256("\n".join(contents).encode()).hexdigest()[:10]
     folder = work / name
@@ -113,7 +115,10 @@ class MixedBench:
         context = Context(**{**self.base, **knobs, "top_k": DEPTH})
         state = await search.ainvoke(sent, context=context)
         ms = (time.process_time() - began) * 1000
-        corpora = [c for c in state["routes"][-1]["corpora"] if c != "none"]
+        corpora = []
+        for corpus in state["routes"][-1]["corpora"]:
+            if corpus != "none":
+                corpora.append(corpus)
         return await self.keys(state.get("candidates", [])), corpora, ms
 
     async def plain(self, question: str, corpora: Sequence[Corpus]) -> tuple[list[str], float]:
@@ -125,7 +130,8 @@ class MixedBench:
                 weighted.append((1.0, _scored(lists.dense)))
                 weighted.append((1.0, _scored(lists.lexical)))
         ranked = fuse_ranks(weighted)
-        return await self.keys([i for i, _ in ranked]), (time.process_time() - began) * 1000
+        ids = [i for i, _ in ranked]
+        return await self.keys(ids), (time.process_time() - began) * 1000
 
     async def ways(self, q: MixedQuestion, held: Sequence[Corpus]) -> dict[str, Way]:
         """Search for one question in every way, one after another."""
@@ -146,7 +152,11 @@ class MixedBench:
     async def keys(self, ids: Sequence[str]) -> list[str]:
         """Return the ids of the first items in the item list."""
         items = await self.library.items(ids[:DEPTH])
-        return [str(items[i].meta.get("key", "")) for i in ids[:DEPTH] if i in items]
+        keys = []
+        for i in ids[:DEPTH]:
+            if i in items:
+                keys.append(str(items[i].meta.get("key", "")))
+        return keys
 
 
 def _scored(hits: Sequence[Hit]) -> list[tuple[str, float]]:
@@ -156,17 +166,25 @@ def _scored(hits: Sequence[Hit]) -> list[tuple[str, float]]:
 async def compare(bench: MixedBench, asked: Sequence[MixedQuestion], runner: Runner) -> Found:
     """Search for every question in every way."""
     counts = await bench.library.counts()
-    held: list[Corpus] = [corpus for corpus in CORPORA if counts.get(corpus)]
+    held: list[Corpus] = []
+    for corpus in CORPORA:
+        if counts.get(corpus):
+            held.append(corpus)
 
     async def one(q: MixedQuestion) -> Row:
-        ways = await bench.ways(q, held)
-        return {name: list(way) for name, way in ways.items()}
+        row: Row = {}
+        for name, way in (await bench.ways(q, held)).items():
+            row[name] = list(way)
+        return row
 
-    of = {"library": bench.library.name, "base": bench.base, "questions": [astuple(q) for q in asked]}
+    of = {"library": bench.library.name, "base": bench.base, "questions": list(map(astuple, asked))}
     if asked:
         # The first search loads models; this time must not count for a question.
         await bench.ways(asked[0], held)
-    rows = await runner.each("questions", {q.id: q for q in asked}, one, of)
+    units = {}
+    for question in asked:
+        units[question.id] = question
+    rows = await runner.each("questions", units, one, of)
     found: dict[str, list[Way]] = {}
     for row in rows:
         for name, figures in row.items():
@@ -180,7 +198,8 @@ def rows_of(found: Found) -> list[list[str | float | int]]:
     for name, ways in found.items():
         recalls, means = _recalls(ways), mean(ways)
         row: list[str | float | int] = [name]
-        for values in ([way.first for way in ways], recalls):
+        firsts = [way.first for way in ways]
+        for values in (firsts, recalls):
             share = interval(values)
             row += [share.mean, f"{share.low:.3f} to {share.high:.3f}"]
         for base in (ORACLE, UNIFIED):
@@ -205,12 +224,12 @@ def by_kind(found: Found, asked: Sequence[MixedQuestion]) -> list[list[str | flo
     """Return recall@5 per system and gold corpus."""
     rows: list[list[str | float | int]] = []
     for name, ways in found.items():
-        groups: dict[str, list[Way]] = {corpus: [] for corpus in CORPORA}
+        groups: dict[str, list[Way]] = {}
         for way, question in zip(ways, asked, strict=True):
             groups.setdefault(question.corpus, []).append(way)
         row: list[str | float | int] = [name]
         for corpus in CORPORA:
-            if groups[corpus]:
+            if corpus in groups:
                 row.append(mean(groups[corpus]).recall)
         rows.append(row)
     return rows
@@ -223,8 +242,9 @@ def flat(found: Found, questions: int) -> dict[str, float]:
         return name.replace(",", "").replace(" ", "_")
 
     out: dict[str, float] = {"questions": questions}
-    means = {name: mean(ways) for name, ways in found.items()}
-    for name, of in means.items():
+    means = {}
+    for name, ways in found.items():
+        of = means[name] = mean(ways)
         out |= {f"recall@1_{key(name)}": round(of.first, 4), f"recall@5_{key(name)}": round(of.recall, 4)}
     out["corpora_searched"] = round(means[ROUTED].searched, 4)
     out["right_corpus"] = round(means[ROUTED].right, 4)

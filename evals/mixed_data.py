@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -62,10 +62,19 @@ def library_rows(data: Path) -> list[Row]:
                 "file": c["file"],
             }
         )
-    rows = [r for r in rows if r.get("text") or r.get("caption")]
+    rows = _with_words(rows)
     for name, turns in _recordings(data).items():
         rows += _recording(name, turns)
     return rows
+
+
+def _with_words(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows that have a text or a caption."""
+    out = []
+    for row in rows:
+        if row.get("text") or row.get("caption"):
+            out.append(row)
+    return out
 
 
 def _recordings(data: Path) -> dict[str, list[tuple[str, str]]]:
@@ -84,12 +93,12 @@ def _recording(name: str, turns: Sequence[tuple[str, str]]) -> Iterator[Row]:
     common = {"title": title, "file": f"recordings/{name}.mp4"}
     second = 0.0
     for group in _stretches(turns):
-        said = " ".join(text for _, text in group)
+        said = _speech(group)
         ends = second + len(said.split()) / WORDS_PER_SECOND
         times = {"start": round(second, 1), "end": round(max(ends, second + 0.1), 1)}
         yield {"kind": "clip", "id": clip_id(name, group), **common, "transcript": said, **times}
         second = ends
-    whole = " ".join(text for _, text in turns)
+    whole = _speech(turns)
     yield {
         "kind": "video",
         "id": name,
@@ -98,6 +107,11 @@ def _recording(name: str, turns: Sequence[tuple[str, str]]) -> Iterator[Row]:
         "start": 0.0,
         "end": round(second + 0.1, 1),
     }
+
+
+def _speech(turns: Sequence[tuple[str, str]]) -> str:
+    texts = [text for _, text in turns]
+    return " ".join(texts)
 
 
 def _stretches(turns: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
@@ -133,8 +147,12 @@ def fresh(data: Path) -> list[MixedQuestion]:
     All of HotpotQA's are asked there, so that these are the authored ones over the same passages.
     """
     rows = _xquad(data)
-    taken = {q["id"] for q in _first(rows)}
-    out = _paragraphs(_drawn(q for q in rows if q["id"] not in taken))
+    taken = [q["id"] for q in _first(rows)]
+    others = []
+    for row in rows:
+        if row["id"] not in taken:
+            others.append(row)
+    out = _paragraphs(_drawn(others))
     out += _documents(_drawn(read_jsonl(data / "multihop_own/queries.jsonl", ["id", "question", "gold"])))
     return out + _written(data, "mixed_fresh.jsonl")
 
@@ -147,38 +165,49 @@ def _first(xquad: Sequence[Row]) -> Sequence[Row]:
     return xquad[:: max(1, len(xquad) // PER_SET)][:PER_SET]
 
 
-def _drawn(rows: Iterable[Row]) -> list[Row]:
+def _drawn(rows: Sequence[Row]) -> list[Row]:
     """Draw FRESH rows, the same ones every time."""
     return sorted(rows, key=lambda q: hashlib.sha256(str(q["id"]).encode()).hexdigest())[:FRESH]
 
 
 def _paragraphs(rows: Sequence[Row]) -> list[MixedQuestion]:
-    return [
-        MixedQuestion(f"xquad {q['id']}", q["question"], "paragraph", tuple(f"p {g}" for g in q["gold"]))
-        for q in rows
-    ]
+    return _questions(rows, "xquad", "paragraph", "p")
 
 
 def _documents(rows: Sequence[Row]) -> list[MixedQuestion]:
-    return [
-        MixedQuestion(f"hotpot {q['id']}", q["question"], "document", tuple(f"d {g}" for g in q["gold"]))
-        for q in rows
-    ]
+    return _questions(rows, "hotpot", "document", "d")
+
+
+def _questions(rows: Sequence[Row], name: str, corpus: str, prefix: str) -> list[MixedQuestion]:
+    """Return the questions of a data set; `prefix` is that of the ids of its passages in the library."""
+    out = []
+    for row in rows:
+        gold = [f"{prefix} {passage}" for passage in row["gold"]]
+        out.append(MixedQuestion(f"{name} {row['id']}", row["question"], corpus, tuple(gold)))
+    return out
 
 
 def _written(data: Path, file: str) -> list[MixedQuestion]:
     """Read questions written for this library; gold of a clip is `recording:turn` in the file."""
-    clips = {
-        (name, turn): clip_id(name, group)
-        for name, turns in _recordings(data).items()
-        for group in _stretches(turns)
-        for turn, _ in group
-    }
+    clips = _clips(data)
     out = []
-    for q in map(json.loads, files("ragweave.evals").joinpath(file).read_text(encoding="utf-8").splitlines()):
-        gold = tuple(clips[_at(g)] if q["kind"] == "clip" else g for g in q["gold"])
-        out.append(MixedQuestion(q["id"], q["question"], q["kind"], gold))
+    for line in files("ragweave.evals").joinpath(file).read_text(encoding="utf-8").splitlines():
+        q = json.loads(line)
+        gold = q["gold"]
+        if q["kind"] == "clip":
+            gold = [clips[_at(place)] for place in gold]
+        out.append(MixedQuestion(q["id"], q["question"], q["kind"], tuple(gold)))
     return out
+
+
+def _clips(data: Path) -> dict[tuple[str, str], str]:
+    """Return the id of the clip of each (recording, turn)."""
+    clips = {}
+    for name, turns in _recordings(data).items():
+        for group in _stretches(turns):
+            for turn, _ in group:
+                clips[name, turn] = clip_id(name, group)
+    return clips
 
 
 def _at(gold: str) -> tuple[str, str]:

@@ -74,15 +74,17 @@ async def _no_rewrites(state: State, runtime: Runtime[Context], node: Node) -> U
 
 
 async def _by_vector(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    found = [
-        row for row in state.get("found", []) if row["kind"] == "dense" and row["query"] == state["query"]
-    ]
+    found = []
+    for row in state.get("found", []):
+        if row["kind"] == "dense" and row["query"] == state["query"]:
+            found.append(row)
     context = Context.of(runtime).model_copy(update={"recency": "off"}).with_method(fusion="scores")
     return await node(State(**{**state, "found": found}), runtime.override(context=context))
 
 
 async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    best = max((row["relevance"] for row in best_of_hop(state)), default=-1.0)
+    relevances = [row["relevance"] for row in best_of_hop(state)]
+    best = max(relevances, default=-1.0)
     least = {"upper": -1.0, "lower": -1.0, "web": False, "again": list[Action]()}
     grade = {"hop": state["hop"], "action": "correct", "best": best, "by": "off", **least}
     return {"grade": grade}
@@ -91,7 +93,10 @@ async def _all_correct(state: State, runtime: Runtime[Context], node: Node) -> U
 async def _whole(state: State, runtime: Runtime[Context], node: Node) -> Update:
     grade = state.get("grade")
     lower = grade["lower"] if grade else -1.0
-    kept = [as_strip(row) for row in best_of_hop(state) if row["relevance"] >= lower]
+    kept = []
+    for row in best_of_hop(state):
+        if row["relevance"] >= lower:
+            kept.append(as_strip(row))
     return {"knowledge": kept}
 
 
@@ -105,7 +110,7 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
     row: Hop = {
         "n": state["hop"],
         "query": state["query"],
-        "corpora": sorted(str(c) for c in searched(state)),
+        "corpora": sorted(map(str, searched(state))),
         "evidence": list(state.get("candidates", [])),
         "action": grade["action"] if grade else "",
         "learnt": "",
@@ -117,11 +122,11 @@ async def _one_round(state: State, runtime: Runtime[Context], node: Node) -> Upd
 
 
 async def _as_asked(state: State, runtime: Runtime[Context], node: Node) -> Update:
-    async def as_it_stands(run: RunContext, question: str) -> Outcome[str]:
+    async def unchanged(run: RunContext, question: str) -> Outcome[str]:
         return Outcome(question, "off")
 
     # A copy of the node that calls this function by that name; other runs of this process keep theirs.
-    names = {**search_web.__globals__, "query_for_web": as_it_stands}
+    names = {**search_web.__globals__, "query_for_web": unchanged}
     update: Update = await FunctionType(search_web.__code__, names)(state, runtime)
     return update
 
@@ -166,8 +171,10 @@ def check_off(names: Collection[str]) -> list[Off]:
     Raises:
         InputError: a node of that name cannot be left out.
     """
-    known: dict[str, Off] = {name: name for name in OFF}
+    known: dict[str, Off] = dict(zip(OFF, OFF, strict=True))
+    out: dict[Off, None] = {}
     for name in names:
         if name not in known:
             raise InputError(f"the node {name!r} cannot be left out", f"use one of: {', '.join(OFF)}")
-    return [known[n] for n in dict.fromkeys(names)]
+        out[known[name]] = None
+    return list(out)

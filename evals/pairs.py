@@ -41,11 +41,15 @@ def read_pairs(path: Path) -> list[LabelledQuestion]:
         groups.setdefault(str(row.get("qid", row["question"])), []).append(
             (str(row["question"]), passage, int(row["label"] == 1))
         )
-    asked = [
-        LabelledQuestion(g[0][0], tuple(p for _, p, _ in g), np.array([n for *_, n in g]))
-        for g in groups.values()
-    ]
-    if len({int(n) for a in asked for n in a.labels}) < 2:
+    asked, seen = [], set[int]()
+    for rows in groups.values():
+        passages, labels = list[Passage](), list[int]()
+        for _, passage, label in rows:
+            passages.append(passage)
+            labels.append(label)
+        asked.append(LabelledQuestion(rows[0][0], tuple(passages), np.array(labels)))
+        seen.update(labels)
+    if len(seen) < 2:
         raise InputError(f"{path.name} has only one label", "give relevant and irrelevant pairs")
     return asked
 
@@ -69,7 +73,10 @@ def scorer(name: str) -> Callable[[Sequence[LabelledQuestion]], Scorer]:
 
 
 def _small(groups: Sequence[LabelledQuestion]) -> Scorer:
-    every = list(dict.fromkeys(p for g in groups for p in g.passages))
+    distinct: dict[Passage, None] = {}
+    for group in groups:
+        distinct.update(dict.fromkeys(group.passages))
+    every = list(distinct)
     idf, near = idf_of(every), Nearness(every)
 
     def score(question: str, passages: Sequence[Passage]) -> Scores:
@@ -162,12 +169,16 @@ async def measure(
             "s": seconds,
         }
 
-    pairs = [(g.question, [astuple(p) for p in g.passages], g.labels.tolist()) for g in groups]
-    units = {str(n): g for n, g in enumerate(groups)}
+    pairs, units = [], {}
+    for n, group in enumerate(groups):
+        passages = [astuple(passage) for passage in group.passages]
+        pairs.append((group.question, passages, group.labels.tolist()))
+        units[str(n)] = group
     rows = await (runner or Runner()).each("pairs", units, one, {**(of or {}), "pairs": pairs})
-    return ScoredPairs(
-        np.concatenate([g.labels for g in groups]),
-        np.concatenate([np.asarray(r["order"], dtype=np.float64) for r in rows]),
-        np.concatenate([np.asarray(r["floor"], dtype=np.float64) for r in rows]),
-        sum(r["s"] for r in rows),
-    )
+    order, floor, seconds = list[float](), list[float](), 0.0
+    for row in rows:
+        order += row["order"]
+        floor += row["floor"]
+        seconds += row["s"]
+    labels = np.concatenate([group.labels for group in groups])
+    return ScoredPairs(labels, np.array(order, dtype=float), np.array(floor, dtype=float), seconds)

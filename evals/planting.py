@@ -40,8 +40,8 @@ class CheckedSentence:
 Maker = Callable[[CheckedSentence], CheckedSentence | None]
 """Plants one kind of error, or returns None if the sentence does not allow it."""
 
-_MONTHS = [month.title() for month in ENGLISH[:12]]
-_DAYS = [day.title() for day in ENGLISH[12:]]
+_MONTHS = list(map(str.title, ENGLISH[:12]))
+_DAYS = list(map(str.title, ENGLISH[12:]))
 _DATE = re.compile(rf"\b(?:{'|'.join([*_MONTHS, *_DAYS])})\b|\b(?:1\d|20)\d\d\b")
 _COUNT = re.compile(r"(?<![\w.,:/-])\d+(?:[.,:]\d+)*(?![\w:/-])")
 _VERB = re.compile(r"\b(is|are|was|were|has|had|can|may|will|did|does|must|should)\b(?! not)")
@@ -54,24 +54,28 @@ def planted(
 
     The kinds take turns. Within a kind the sentences come in the order of their digests.
     """
-    pools = [_made(kind, make, right) for kind, make in (kinds or KINDS).items()]
+    pools = []
+    for kind, make in (kinds or KINDS).items():
+        pools.append(_made(kind, make, right))
     used: set[str] = set()
     out: list[CheckedSentence] = []
     while len(out) < most and any(pools):
-        for pool in pools:
-            found = _first_unused(pool, used)
-            if found is not None:
-                out.append(found)
-                used.add(found.id)
-            pool[:] = [s for s in pool if s.id not in used]
+        for n, pool in enumerate(pools):
+            unused = _unused(pool, used)
+            if unused:
+                out.append(unused[0])
+                used.add(unused[0].id)
+            pools[n] = unused[1:]
     return out[:most]
 
 
-def _first_unused(pool: Sequence[CheckedSentence], used: set[str]) -> CheckedSentence | None:
+def _unused(pool: Sequence[CheckedSentence], used: set[str]) -> list[CheckedSentence]:
+    """Return the sentences of a pool whose right sentence has no error yet."""
+    out = []
     for s in pool:
         if s.id not in used:
-            return s
-    return None
+            out.append(s)
+    return out
 
 
 def digest(*parts: str) -> str:
@@ -164,7 +168,11 @@ def _other_names(s: CheckedSentence) -> list[str]:
         for found in text.names(passage["text"]):
             if len(found) > 3 and not set(text.terms(found)) & terms:
                 others.append(found)
-    return [found for found in others if " " in found and found not in _MONTHS] or others
+    several = []
+    for found in others:
+        if " " in found and found not in _MONTHS:
+            several.append(found)
+    return several or others
 
 
 def negation(s: CheckedSentence) -> CheckedSentence | None:
@@ -182,8 +190,12 @@ def row(s: CheckedSentence) -> CheckedSentence | None:
 
 def elsewhere(s: CheckedSentence) -> CheckedSentence | None:
     """Replace a number by one of a passage that is not cited."""
-    named = {p["id"] for p in s.named}
-    return _exchanged(s, [p for p in s.known if p["id"] not in named])
+    cited = [passage["id"] for passage in s.named]
+    others = []
+    for passage in s.known:
+        if passage["id"] not in cited:
+            others.append(passage)
+    return _exchanged(s, others)
 
 
 def _exchanged(s: CheckedSentence, passages: Iterable[Strip]) -> CheckedSentence | None:
@@ -202,7 +214,10 @@ def _exchanged(s: CheckedSentence, passages: Iterable[Strip]) -> CheckedSentence
 
 def citation(s: CheckedSentence) -> CheckedSentence | None:
     """Cite a passage that does not state the sentence instead of the one that does."""
-    others = [p for p in s.known if p["locator"].get("file") not in s.home]
+    others = []
+    for passage in s.known:
+        if passage["locator"].get("file") not in s.home:
+            others.append(passage)
     if not others:
         return None
     return replace(s, named=(others[zlib.crc32(s.id.encode()) % len(others)],))

@@ -39,14 +39,15 @@ _YEAR = 1787
 def _pairs(rows: str) -> dict[str, str]:
     out: dict[str, str] = {}
     for row in rows.split("|"):
-        one, other = (word.replace("_", " ") for word in row.split())
+        one, other = row.split()
+        one, other = one.replace("_", " "), other.replace("_", " ")
         out.setdefault(one, other)
         out.setdefault(other, one)
     return out
 
 
 _UNIT_OF, _OPPOSITE_OF = _pairs(_UNITS), _pairs(_OPPOSITES)
-_BY_LENGTH = "|".join(re.escape(u) for u in sorted(_UNIT_OF, key=len, reverse=True))
+_BY_LENGTH = "|".join(map(re.escape, sorted(_UNIT_OF, key=len, reverse=True)))
 _UNIT = re.compile(rf"(?<=\d)(\s?)({_BY_LENGTH})(?!\w)|([€$£])(?=\s?\d)")
 _WORDS = "|".join(map(re.escape, sorted(_OPPOSITE_OF, key=len, reverse=True)))
 _OPPOSITE = re.compile(rf"\b(?:{_WORDS})\b")
@@ -94,7 +95,10 @@ def roles(s: CheckedSentence) -> CheckedSentence | None:
     Lists of names stay, and so does the title to which the sentence is attributed.
     """
     claim = s.text.rpartition("”, ")[2]
-    found = [n for n in text.names(claim) if claim.count(n) == 1]
+    found = []
+    for found_name in text.names(claim):
+        if claim.count(found_name) == 1:
+            found.append(found_name)
     if len(found) < 2:
         return None
     first, second = sorted(found[:2], key=claim.index)
@@ -171,7 +175,10 @@ def _with(s: CheckedSentence, old: Strip, new: Strip) -> CheckedSentence:
     new["id"], new["evidence"] = f"{old['id']}~{s.id}", f"{old['evidence']}~{s.id}"
 
     def changed(strips: tuple[Strip, ...]) -> tuple[Strip, ...]:
-        return tuple(new if strip["id"] == old["id"] else strip for strip in strips)
+        out = []
+        for strip in strips:
+            out.append(new if strip["id"] == old["id"] else strip)
+        return tuple(out)
 
     return replace(s, named=changed(s.named), known=changed(s.known))
 

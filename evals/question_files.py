@@ -35,29 +35,33 @@ def rows_of(path: Path) -> list[Row]:
     """
     collections = _collections(path)
     if collections is not None:
-        return [row for name, given in collections.items() for row in _longer_videos(str(name), given, path)]
+        rows: list[Row] = []
+        for name, given in collections.items():
+            rows += _longer_videos(str(name), given, path)
+        return rows
     out: list[Row] = []
     for n, row in enumerate(read_jsonl(path), 1):
         if isinstance(row.get("qa"), list):
-            out += [choice(q, "uid", str(row.get("type", "")), path, n) for q in row["qa"]]
+            for question in row["qa"]:
+                out.append(choice(question, "uid", str(row.get("type", "")), path, n))
         elif "options" in row or "question_id" in row:
-            out.append(
-                choice(
-                    row,
-                    "question_id" if "question_id" in row else "id",
-                    str(row.get("task_type", "")),
-                    path,
-                    n,
-                )
-            )
-        elif "id" not in row or "question" not in row:
-            missing = ", ".join(k for k in ("id", "question") if k not in row)
-            raise InputError(
-                f"line {n} of {path.name} has no {missing}", "see docs/evaluation.md for the fields"
-            )
+            key = "question_id" if "question_id" in row else "id"
+            out.append(choice(row, key, str(row.get("task_type", "")), path, n))
         else:
+            _check_fields(row, path, n)
             out.append(row)
     return out
+
+
+def _check_fields(row: Row, path: Path, n: int) -> None:
+    missing = []
+    for name in ("id", "question"):
+        if name not in row:
+            missing.append(name)
+    if missing:
+        raise InputError(
+            f"line {n} of {path.name} has no {', '.join(missing)}", "see docs/evaluation.md for the fields"
+        )
 
 
 def _collections(path: Path) -> Mapping[str, Any] | None:
@@ -108,11 +112,8 @@ def choice(row: Any, key: str, kind: str, path: Path, n: int) -> Row:
     question = str(row["question"])
     options = row.get("options")
     if isinstance(options, list):
-        lines = [
-            f"{mark}. {_LETTERED.sub('', str(option))}"
-            for mark, option in zip(ascii_uppercase, options, strict=False)
-        ]
-        question = "\n".join([question, *lines])
+        for mark, option in zip(ascii_uppercase, options, strict=False):
+            question += f"\n{mark}. {_LETTERED.sub('', str(option))}"
     _, stated = options_of(question)
     right = letter(str(row["answer"]))
     if not stated or right not in ascii_uppercase[: len(stated)] or not right:

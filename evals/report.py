@@ -13,16 +13,27 @@ Value = str | float | int
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as aligned text; numbers to the right, floats with three decimals."""
-    cells = [[_shown(v) for v in row] for row in rows]
-    widths = [max(len(c), *(len(r[i]) for r in cells)) if cells else len(c) for i, c in enumerate(columns)]
-    right = [bool(rows) and not isinstance(rows[0][i], str) for i in range(len(columns))]
+    cells = [list(map(_shown, row)) for row in rows]
+    widths = list(map(len, columns))
+    for row in cells:
+        for i in range(len(columns)):
+            widths[i] = max(widths[i], len(row[i]))
+    right = [False] * len(columns)
+    if rows:
+        right = [not isinstance(value, str) for value in rows[0][: len(columns)]]
+    rule = ["-" * width for width in widths]
+    lines = []
+    for values in (columns, rule, *cells):
+        lines.append(_line(values, widths, right))
+    return "\n".join(lines)
 
-    def line(values: Sequence[str]) -> str:
-        return "  ".join(
-            v.rjust(w) if r else v.ljust(w) for v, w, r in zip(values, widths, right, strict=True)
-        ).rstrip()
 
-    return "\n".join([line(columns), line(["-" * w for w in widths]), *map(line, cells)])
+def _line(values: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    """Return padded values as one line; `right` is whether each is aligned to the right."""
+    padded = []
+    for value, width, to_right in zip(values, widths, right, strict=True):
+        padded.append(value.rjust(width) if to_right else value.ljust(width))
+    return "  ".join(padded).rstrip()
 
 
 def _shown(value: Value) -> str:
@@ -31,16 +42,25 @@ def _shown(value: Value) -> str:
 
 def of_rows(rows: Mapping[str, Mapping[str, Value]]) -> str:
     """Return named rows of the same figures as a table."""
-    return table(["", *next(iter(rows.values()))], [[name, *row.values()] for name, row in rows.items()])
+    lines: list[list[Value]] = []
+    for name, row in rows.items():
+        lines.append([name, *row.values()])
+    return table(["", *next(iter(rows.values()))], lines)
 
 
 def confusion_table(confusion: Mapping[str, Mapping[str, int]], labels: Sequence[str]) -> str:
     """Return a confusion matrix as text, gold labels down, predictions across."""
-    shown = [*labels, *sorted({p for row in confusion.values() for p in row} - set(labels))]
+    predicted: set[str] = set()
+    for counts in confusion.values():
+        predicted.update(counts)
+    shown = [*labels, *sorted(predicted - set(labels))]
     rows: list[list[Value]] = []
     for gold in shown:
         if gold in confusion:
-            rows.append([gold, *(confusion[gold].get(said, 0) for said in shown)])
+            row: list[Value] = [gold]
+            for said in shown:
+                row.append(confusion[gold].get(said, 0))
+            rows.append(row)
     return table(["gold \\ said", *shown], rows)
 
 
@@ -64,7 +84,11 @@ def read_figures(path: Path) -> dict[str, float]:
         ) from error
     if not isinstance(found, dict):
         raise InputError(f"{path} is not a file of figures", "give a file written by --json")
-    return {k: float(v) for k, v in found.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+    figures = {}
+    for name, value in found.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            figures[name] = float(value)
+    return figures
 
 
 def compare(a: Mapping[str, float], b: Mapping[str, float]) -> str:
@@ -73,5 +97,9 @@ def compare(a: Mapping[str, float], b: Mapping[str, float]) -> str:
     for key in dict.fromkeys([*a, *b]):
         one, two = a.get(key), b.get(key)
         difference = f"{two - one:+.4f}" if one is not None and two is not None else "-"
-        rows.append([key, *("-" if v is None else f"{v:.4f}" for v in (one, two)), difference])
+        rows.append([key, _figure(one), _figure(two), difference])
     return table(["figure", "A", "B", "B - A"], rows)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

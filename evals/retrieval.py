@@ -52,10 +52,11 @@ class Figures:
 
     def mean(self) -> dict[str, float]:
         """Return the mean of every metric, and of the milliseconds."""
-        return {
-            **{k: round(float(np.mean(v)), 4) for k, v in self.values.items()},
-            "ms_per_query": round(float(np.mean(self.ms)), 2),
-        }
+        out = {}
+        for metric, values in self.values.items():
+            out[metric] = round(float(np.mean(values)), 4)
+        out["ms_per_query"] = round(float(np.mean(self.ms)), 2)
+        return out
 
     def add(self, ranked: Sequence[str], query: Query, ks: Sequence[int], seconds: float) -> None:
         """Score one ranking; only nDCG knows grades."""
@@ -115,10 +116,9 @@ def read_queries(path: Path, qrels: Path | None = None) -> list[Query]:
 async def ranking(library: Library, query: str, method: Method) -> list[str]:
     """Return item ids of the paragraph corpus, best first, by one of SINGLE."""
     (lists,) = await library.search("paragraph", [query], POOL)
-    if method == "dense":
-        return [h.id for h in lists.dense]
-    if method == "lexical":
-        return [h.id for h in lists.lexical]
+    if method in {"dense", "lexical"}:
+        hits = lists.dense if method == "dense" else lists.lexical
+        return [hit.id for hit in hits]
     context = Context.model_validate(
         {"top_k": 20, "method": {"fusion": "rrf" if method == "rrf" else "reranked"}}
     )
@@ -167,25 +167,32 @@ async def measure(
         ids = await rank(query.text)
         seconds = time.perf_counter() - started
         items = await prepared.library.items(ids)
-        found = (prepared.id_of(items[i].locator["file"]) for i in ids if i in items)
-        names = dict.fromkeys(map(prepared.first_of, found))
-        return {"ranked": list(names), "seconds": seconds}
+        ranked: dict[str, None] = {}
+        for i in ids:
+            if i in items:
+                passage = prepared.id_of(items[i].locator["file"])
+                ranked[prepared.first_of(passage)] = None
+        return {"ranked": list(ranked), "seconds": seconds}
 
-    def alike(query: Query) -> Query:
-        return Query(
-            query.text,
-            tuple(dict.fromkeys(map(prepared.first_of, query.gold))),
-            {prepared.first_of(i): gain for i, gain in query.gains.items()},
-        )
-
-    units = {str(n): q for n, q in enumerate(queries)}
-    depends = {**(of or {}), "library": prepared.library.name, "queries": [q.text for q in queries]}
+    units = {}
+    for n, query in enumerate(queries):
+        units[str(n)] = query
+    texts = [query.text for query in queries]
+    depends = {**(of or {}), "library": prepared.library.name, "queries": texts}
+    rows = await (runner or Runner()).each("queries", units, one, depends)
     figures = Figures()
-    for query, row in zip(
-        queries, await (runner or Runner()).each("queries", units, one, depends), strict=True
-    ):
-        figures.add(row["ranked"], alike(query), ks, row["seconds"])
+    for query, row in zip(queries, rows, strict=True):
+        figures.add(row["ranked"], _distinct(prepared, query), ks, row["seconds"])
     return figures
+
+
+def _distinct(prepared: PreparedLibrary, query: Query) -> Query:
+    """Return a query whose gold passages with the same words count as one."""
+    gold = dict.fromkeys(map(prepared.first_of, query.gold))
+    gains = {}
+    for i, gain in query.gains.items():
+        gains[prepared.first_of(i)] = gain
+    return Query(query.text, tuple(gold), gains)
 
 
 def ranker(

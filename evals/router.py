@@ -71,7 +71,9 @@ def by_model(classify: Classify, labels: Sequence[str], path: Path = router.HEAD
         label = await classify(question)
         if label in labels:
             ms = (time.perf_counter() - started) * 1000
-            return RouterDecision({k: float(k == label) for k in labels}, str(label), 1.0, ms, calls=1)
+            certain = dict.fromkeys(labels, 0.0)
+            certain[str(label)] = 1.0
+            return RouterDecision(certain, str(label), 1.0, ms, calls=1)
         p = await asyncio.to_thread(router.predict, question, path)
         ms = (time.perf_counter() - started) * 1000
         return RouterDecision(p, best(p), p[best(p)], ms, calls=1, fell_back=True)
@@ -93,7 +95,9 @@ async def decide(
     async def one(question: str) -> Row:
         return asdict(await answer(question))
 
-    units = {str(n): q for n, q in enumerate(questions)}
+    units = {}
+    for n, question in enumerate(questions):
+        units[str(n)] = question
     rows = await (runner or Runner()).each(
         "questions", units, one, {**(of or {}), "questions": list(questions)}
     )
@@ -133,22 +137,31 @@ class Measured:
 
 def measure(rows: Sequence[RoutedQuestion], decisions: Sequence[RouterDecision]) -> Measured:
     """Score decisions against the gold labels of the rows."""
-    gold, said = [r.label for r in rows], [d.label for d in decisions]
+    gold, said = list[str](), list[str]()
+    right, by_source = list[bool](), dict[str, list[bool]]()
+    for row, decision in zip(rows, decisions, strict=True):
+        gold.append(row.label)
+        said.append(decision.label)
+        right.append(row.label == decision.label)
+        by_source.setdefault(row.source, []).append(right[-1])
+    per_source = {}
+    for source in sorted(by_source):
+        per_source[source] = float(np.mean(by_source[source]))
     found = accuracy(gold, said)
-    right = [g == s for g, s in zip(gold, said, strict=True)]
-    confidence = [d.confidence for d in decisions]
-    sources = sorted({r.source for r in rows})
-    per_source = {
-        s: float(np.mean([ok for r, ok in zip(rows, right, strict=True) if r.source == s])) for s in sources
-    }
+    confidence, ms, calls, fell_back = list[float](), list[float](), list[int](), 0
+    for decision in decisions:
+        confidence.append(decision.confidence)
+        ms.append(decision.ms)
+        calls.append(decision.calls)
+        fell_back += decision.fell_back
     flat: dict[str, Any] = {
         "questions": len(rows),
         "accuracy_micro": round(found.micro, 4),
         "accuracy_macro": round(found.macro, 4),
         "ece": round(ece(confidence, right), 4),
-        "ms_per_question": round(float(np.mean([d.ms for d in decisions])), 3),
-        "model_calls_per_question": round(float(np.mean([d.calls for d in decisions])), 4),
-        "fell_back": sum(d.fell_back for d in decisions),
+        "ms_per_question": round(float(np.mean(ms)), 3),
+        "model_calls_per_question": round(float(np.mean(calls)), 4),
+        "fell_back": fell_back,
     }
     return Measured(flat, found.per_label, per_source, found.confusion)
 

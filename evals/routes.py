@@ -38,7 +38,11 @@ def one_modality(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
     run.by = "local"
     confidence = router.predict(state["query"])
     able = ["none", *held] if none_allowed(run) else [*held]
-    sums = {group: sum(confidence.get(c, 0.0) for c in group) for group in router.modalities(able)}
+    sums = {}
+    for group in router.modalities(able):
+        sums[group] = 0.0
+        for corpus in group:
+            sums[group] += confidence.get(corpus, 0.0)
     chosen = max(sums, key=lambda group: sums[group], default=())
     return Routed(labels(chosen), {}, "so the question reads")
 
@@ -52,9 +56,12 @@ def with_route(builder: Builder, choose: Choose) -> Builder:
 
     async def route(state: State, runtime: Runtime[Context]) -> Update:
         run = NodeRun("route", state, runtime)
-        held = labels([c for c in CORPORA if c in await run.held()])
+        held = []
+        for corpus in CORPORA:
+            if corpus in await run.held():
+                held.append(corpus)
         run.by = "bench"
-        chosen, confidence, why = choose(run, state, held)
+        chosen, confidence, why = choose(run, state, labels(held))
         row: Route = {
             "hop": run.hop,
             "corpora": chosen,

@@ -23,7 +23,10 @@ from ragweave.models.errors import InputError
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "benchmarks" / "sets"
 OUTSIDE = user_cache_path("ragweave")
-"""Folder for libraries of evaluations: outside the checkout, whose .gitignore the walk of a library follows."""
+"""Folder for libraries of evaluations.
+
+It is outside the checkout, because indexing follows the checkout's .gitignore.
+"""
 CACHE = OUTSIDE / "sets"
 QUESTIONS, LIBRARY = "questions.jsonl", "library"
 EPOCH = (1980, 1, 1, 0, 0, 0)

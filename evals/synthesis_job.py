@@ -7,15 +7,15 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ragweave.corpora.store.library import open_library
+from ragweave.corpora.store.library import Library, open_library
 from ragweave.evals.runner import Ledger
 from ragweave.evals.synthesize import KEPT, SynthesisSettings, Task, read_task, walk
-from ragweave.models.chat import chat
+from ragweave.models.chat import Chat, chat
 from ragweave.models.errors import BudgetSpent, InputError, ModelError, RagweaveError
 from ragweave.models.meter import Limits, Meter
 
@@ -98,51 +98,105 @@ async def synthesize(
     library = await open_library(job.library)
     models = [teacher.name, rewriter.name]
     ledger = Ledger(job.journal, {"settings": asdict(job.settings), "library": library.id, "models": models})
-    done = ledger.done
-    meter = Meter(job.limits)
-    gate = asyncio.Semaphore(job.width)
-    failed: Counter[str] = Counter()
-    ended = 0
-
-    async def one(task: Task) -> None:
-        nonlocal ended
-        async with gate:
-            if not meter.refused:
-                try:
-                    made = await walk(task, library, teacher, rewriter, job.settings, meter)
-                    ledger.add(task.id, {"id": task.id, "answers": list(task.answers), **asdict(made)})
-                except BudgetSpent:
-                    logger.info("the budget ended question %s", task.id)
-                except RagweaveError as error:
-                    failed[error.what] += 1
-            ended += 1
-            progress(ended, len(open_tasks))
-
-    open_tasks = [t for t in tasks if t.id not in done]
-    await asyncio.gather(*(one(t) for t in open_tasks))
-    rows = [done[t.id] for t in tasks if t.id in done]
-    kept = [r for r in rows if r["outcome"] == KEPT]
-    await asyncio.to_thread(_write, job.out, kept)
-    spent = meter.spent
-    report: SynthesisReport = {
-        "questions": len(tasks),
-        "kept": len(kept),
-        "dropped": dict(Counter(r["outcome"] for r in rows if r["outcome"] != KEPT)),
-        "failed": dict(failed),
-        "left": len(tasks) - len(rows),
-        "ended_by": meter.refused,
-        "hops_of_kept": dict(sorted(Counter(r["hops"] for r in kept).items())),
-        "missed_rounds": sum(r["missed"] for r in rows),
-        "teacher": teacher.name,
-        "rewriter": rewriter.name,
-        "model_calls": spent.calls,
-        "tokens": spent.input_tokens + spent.output_tokens,
-        "cost": round(spent.cost, 6),
-        "seconds": round(time.monotonic() - started, 2),
-    }
+    walks = _Walks(job, library, teacher, rewriter, ledger, Meter(job.limits))
+    await walks.run(tasks, progress)
+    finished = _finished(tasks, ledger.done)
+    await asyncio.to_thread(_write, job.out, finished.kept)
+    report = walks.report(len(tasks), finished, time.monotonic() - started)
     text = json.dumps(report, indent=1, ensure_ascii=False)
     await asyncio.to_thread(job.report.write_text, text, "utf-8")
     return report
+
+
+@dataclass
+class _Walks:
+    """Walks the open questions of a job; `failed` counts those that a model failed on."""
+
+    job: SynthesisJob
+    library: Library
+    teacher: Chat
+    rewriter: Chat
+    ledger: Ledger
+    meter: Meter
+    failed: Counter[str] = field(default_factory=Counter)
+
+    async def run(self, tasks: Sequence[Task], progress: Callable[[int, int], None]) -> None:
+        """Walk every task that the ledger does not hold, up to `width` at the same time."""
+        unfinished = []
+        for task in tasks:
+            if task.id not in self.ledger.done:
+                unfinished.append(task)
+        gate = asyncio.Semaphore(self.job.width)
+        ended = 0
+
+        async def one(task: Task) -> None:
+            nonlocal ended
+            async with gate:
+                if not self.meter.refused:
+                    await self._walk(task)
+                ended += 1
+                progress(ended, len(unfinished))
+
+        walks = [one(task) for task in unfinished]
+        await asyncio.gather(*walks)
+
+    async def _walk(self, task: Task) -> None:
+        """Walk one task; record its result, or count its failure."""
+        try:
+            made = await walk(task, self.library, self.teacher, self.rewriter, self.job.settings, self.meter)
+            self.ledger.add(task.id, {"id": task.id, "answers": list(task.answers), **asdict(made)})
+        except BudgetSpent:
+            logger.info("the budget ended question %s", task.id)
+        except RagweaveError as error:
+            self.failed[error.what] += 1
+
+    def report(self, questions: int, finished: _Finished, seconds: float) -> SynthesisReport:
+        """Return the report of the run."""
+        spent = self.meter.spent
+        return {
+            "questions": questions,
+            "kept": len(finished.kept),
+            "dropped": dict(finished.dropped),
+            "failed": dict(self.failed),
+            "left": questions - finished.number,
+            "ended_by": self.meter.refused,
+            "hops_of_kept": dict(sorted(finished.hops.items())),
+            "missed_rounds": finished.missed,
+            "teacher": self.teacher.name,
+            "rewriter": self.rewriter.name,
+            "model_calls": spent.calls,
+            "tokens": spent.input_tokens + spent.output_tokens,
+            "cost": round(spent.cost, 6),
+            "seconds": round(seconds, 2),
+        }
+
+
+@dataclass
+class _Finished:
+    """Finished questions: the rows of the kept ones, and counts over all."""
+
+    number: int = 0
+    kept: list[dict[str, Any]] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    hops: Counter[int] = field(default_factory=Counter)
+    missed: int = 0
+
+
+def _finished(tasks: Sequence[Task], done: Mapping[str, dict[str, Any]]) -> _Finished:
+    """Sort the finished questions, in the order of the tasks."""
+    out = _Finished()
+    for task in tasks:
+        if task.id not in done:
+            continue
+        row = done[task.id]
+        out.number += 1
+        out.missed += row["missed"]
+        if row["outcome"] == KEPT:
+            out.kept.append(row)
+            out.hops[row["hops"]] += 1
+        else:
+            out.dropped[row["outcome"]] += 1
+    return out
 
 
 def read_tasks(path: Path, limit: int = 0) -> list[Task]:
@@ -153,26 +207,35 @@ def read_tasks(path: Path, limit: int = 0) -> list[Task]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        rows = (
-            json.loads(text)
-            if text.lstrip()[:1] == "["
-            else [json.loads(x) for x in text.splitlines() if x.strip()]
-        )
+        rows = _rows(text)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{path} cannot be read ({error})", "give JSON Lines with a question a line"
         ) from error
-    if not all(isinstance(row, dict) for row in rows):
-        raise InputError(
-            f"{path} holds something that is not an object", "give JSON Lines with a question a line"
-        )
+    for row in rows:
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{path} holds something that is not an object", "give JSON Lines with a question a line"
+            )
     tasks = [read_task(row) for row in (rows[:limit] if limit else rows)]
-    twice = [i for i, n in Counter(t.id for t in tasks).items() if n > 1]
-    if twice:
-        raise InputError(
-            f"the id {twice[0]!r} occurs more than once in {path}", "give every question an id of its own"
-        )
+    ids = [task.id for task in tasks]
+    for name, number in Counter(ids).items():
+        if number > 1:
+            raise InputError(
+                f"the id {name!r} occurs more than once in {path}", "give every question an id of its own"
+            )
     return tasks
+
+
+def _rows(text: str) -> list[Any]:
+    """Parse one JSON list, or JSON Lines without the blank ones."""
+    if text.lstrip()[:1] == "[":
+        return list(json.loads(text))
+    rows = []
+    for line in text.splitlines():
+        if line.strip():
+            rows.append(json.loads(line))
+    return rows
 
 
 def _write(path: Path, rows: Sequence[dict[str, Any]]) -> None:

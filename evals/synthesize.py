@@ -49,6 +49,9 @@ ROUNDS, PASSAGES = int(_FIXED["max_hops"]), int(_FIXED["method.turn_passages"])
 _DEEP = 50
 """Documents that a search gives; those that earlier rounds showed are taken out."""
 
+_Document = tuple[str, str, str]
+"""Id, title and text."""
+
 Outcome = str
 """`kept`, or the reason for dropping a walk."""
 KEPT: Outcome = "kept"
@@ -107,25 +110,33 @@ def read_task(row: Mapping[str, Any]) -> Task:
     """
     question = str(row.get("question") or "").strip()
     answers = listed(row.get("answers")) or listed(row.get("answer"))
-    golds = tuple(a.strip() for a in answers if a.strip())
+    golds = []
+    for answer in answers:
+        if answer.strip():
+            golds.append(answer.strip())
     name = str(row.get("id") or row.get("_id") or "")
     if not (question and golds and name):
         raise InputError(
             f"the row {name or question[:40]!r} lacks an id, a question or a gold answer",
             "give each line `id`, `question` and `answers` (or `answer`)",
         )
-    supporting = [fact[0] for fact in row.get("supporting_facts") or [] if isinstance(fact, list) and fact]
+    return Task(name, question, tuple(golds), tuple(_parts(row)))
+
+
+def _parts(row: Mapping[str, Any]) -> list[str]:
+    """Return sub-answers, links and titles of a row, each once and without a bracket at its end."""
+    named: list[Any] = []
+    for key in ("sub_answers", "links", "gold"):
+        named += listed(row.get(key))
+    for fact in row.get("supporting_facts") or []:
+        if isinstance(fact, list) and fact:
+            named.append(fact[0])
     parts: dict[str, None] = {}
-    for part in [
-        *listed(row.get("sub_answers")),
-        *listed(row.get("links")),
-        *listed(row.get("gold")),
-        *supporting,
-    ]:
+    for part in named:
         bare = re.sub(r"\s*\([^)]*\)$", "", str(part)).strip()
         if bare:
             parts[bare] = None
-    return Task(name, question, golds, tuple(parts))
+    return list(parts)
 
 
 async def walk(
@@ -178,19 +189,30 @@ def conversation(
     question: str, past: Sequence[Round], said: Sequence[str], answer: str
 ) -> list[dict[str, str]]:
     """Return a walk in chat format: the messages of `reason` in the form `auto-rag`, and the last turn."""
-    rounds = [replace(r, learnt=thought) for r, thought in zip(past, said[:-1], strict=True)]
+    rounds = []
+    for step, thought in zip(past, said[:-1], strict=True):
+        rounds.append(replace(step, learnt=thought))
     last = ("assistant", turn_of(said[-1], answer=answer, published=True))
     said_so_far = talk(question, rounds, _WHOLE, sentences=0, published=True)
-    return [{"role": role, "content": text} for role, text in [*said_so_far, last]]
+    out = []
+    for role, text in [*said_so_far, last]:
+        out.append({"role": role, "content": text})
+    return out
 
 
 def history(past: Sequence[Round], said: Sequence[str]) -> str:
     """Return the reasoning, queries and documents so far, as text for the teacher."""
     lines = []
     for n, r in enumerate(past):
-        lines += [f"Reasoning: {said[n]}" if n < len(said) else "", f"Query: {r.query}", documents_message(r)]
-    lines += [f"Reasoning: {s}" for s in said[len(past) :]]
-    return "\n".join(filter(None, lines)) or "(nothing yet)"
+        if n < len(said):
+            lines.append(f"Reasoning: {said[n]}")
+        lines.append(f"Query: {r.query}")
+        documents = documents_message(r)
+        if documents:
+            lines.append(documents)
+    for thought in said[len(past) :]:
+        lines.append(f"Reasoning: {thought}")
+    return "\n".join(lines) or "(nothing yet)"
 
 
 async def _reason(task: Task, past: list[Round], said: list[str], teacher: Chat, meter: Meter) -> str:
@@ -211,32 +233,60 @@ async def _queries(
         count=count,
     )
     reply = await rewriter.text(messages, node=NODE, meter=meter)
-    return [q for q in clean([reply], "", count) if q not in asked]
+    new = []
+    for query in clean([reply], "", count):
+        if query not in asked:
+            new.append(query)
+    return new
 
 
 async def _first_useful(
     task: Task, queries: Sequence[str], library: Library, passages: int, seen: set[str]
 ) -> tuple[Round, bool]:
     """Search until a query finds a (sub-)answer; return that round, or the round of the first query."""
-    first: tuple[str, list[tuple[str, str, str]]] | None = None
+    first: tuple[str, list[_Document]] | None = None
     for query in queries:
-        rows = [row for row in await searched(library, query) if row["id"] not in seen][:passages]
-        found = [(row["id"], *titled([as_strip(row)], row)) for row in rows]
-        useful = any(bears(f"{title}\n{text}", task) for _, title, text in found)
-        first = first if first is not None and not useful else (query, found)
-        if useful:
-            break
+        found = await _unseen(library, query, passages, seen)
+        if _useful(found, task):
+            return _round(query, found, seen), True
+        if first is None:
+            first = query, found
     assert first is not None
-    query, found = first
-    start = len(seen)
-    seen.update(i for i, _, _ in found)
-    documents = tuple((start + n, title, text) for n, (_, title, text) in enumerate(found, 1))
-    return Round(query, "", "", documents), any(bears(f"{t}\n{x}", task) for _, t, x in documents)
+    return _round(*first, seen), False
+
+
+async def _unseen(library: Library, query: str, passages: int, seen: set[str]) -> list[_Document]:
+    """Return the first documents of a search that no earlier round showed."""
+    out: list[_Document] = []
+    for row in await searched(library, query):
+        if len(out) == passages:
+            break
+        if row["id"] not in seen:
+            out.append((row["id"], *titled([as_strip(row)], row)))
+    return out
+
+
+def _useful(documents: Sequence[_Document], task: Task) -> bool:
+    for _, title, text in documents:
+        if bears(f"{title}\n{text}", task):
+            return True
+    return False
+
+
+def _round(query: str, found: Sequence[_Document], seen: set[str]) -> Round:
+    """Return a round of documents, numbered after those of earlier rounds; add them to the seen ones."""
+    documents = []
+    for number, (_, title, text) in enumerate(found, len(seen) + 1):
+        documents.append((number, title, text))
+    for i, _, _ in found:
+        seen.add(i)
+    return Round(query, "", "", tuple(documents))
 
 
 async def searched(library: Library, query: str) -> list[Evidence]:
-    """Return what the graph `auto_rag` finds for a query under its preset, best first, deeper than a round shows.
+    """Return what the graph `auto_rag` finds for a query under its preset, best first.
 
+    It returns more than a round shows, because documents of earlier rounds are taken out.
     A model that is taught by other documents than it is shown later learns to ask for the wrong ones.
     """
     context = Context(library=library.name, preset=PRESET, top_k=_DEEP)

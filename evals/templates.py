@@ -41,19 +41,21 @@ def read_grammar(path: Path = GRAMMAR) -> tuple[dict[str, list[str]], list[Patte
         line = raw.strip()
         if not line or line.startswith(";"):
             continue
+        heading = re.fullmatch(r"\[(\w+) (\w+)\]", line)
         if line.startswith("@"):
             name, _, values = line[1:].partition("=")
-            slots[name.strip()] = [v.strip() for v in values.split(" | ")]
-        elif heading := re.fullmatch(r"\[(\w+) (\w+)\]", line):
+            slots[name.strip()] = list(map(str.strip, values.split(" | ")))
+        elif heading:
             section = (heading[1], heading[2])
         else:
-            unknown = [s for s in re.findall(r"\{(\w+)\}", line) if s not in slots]
+            unknown = set(re.findall(r"\{(\w+)\}", line)) - set(slots)
             if section is None or unknown or line.count("(") != line.count(")"):
                 raise InputError(
                     f"line {number} of {path.name} is not a pattern: {line[:60]}",
                     "check its section, slot names and parentheses",
                 )
-            patterns.extend(Pattern(*section, part) for part in _split(line, " | "))
+            for part in _split(line, " | "):
+                patterns.append(Pattern(*section, part))
     return slots, patterns
 
 
@@ -73,13 +75,16 @@ def _split(text: str, separator: str) -> list[str]:
 
 def expand(pattern: str, slots: dict[str, list[str]], rng: random.Random) -> str:
     """Return one question of a pattern; the same slot twice in a line takes two different values."""
-    unused = {
-        name: rng.sample(values, len(values)) for name, values in slots.items() if f"{{{name}}}" in pattern
-    }
-    text = _choose(pattern, rng)
-    text = re.sub(
-        r"\{(\w+)\}", lambda m: unused[m[1]].pop() if len(unused[m[1]]) else rng.choice(slots[m[1]]), text
-    )
+    unused = {}
+    for name, values in slots.items():
+        if f"{{{name}}}" in pattern:
+            unused[name] = rng.sample(values, len(values))
+
+    def value(slot: re.Match[str]) -> str:
+        left = unused[slot[1]]
+        return left.pop() if left else rng.choice(slots[slot[1]])
+
+    text = re.sub(r"\{(\w+)\}", value, _choose(pattern, rng))
     return " ".join(text.split())
 
 

@@ -53,9 +53,10 @@ class Calibration:
 
     def at(self, threshold: float) -> ThresholdPoint:
         """Return the point of the first threshold of the curve at or above the given one."""
-        return next(
-            (p for p in self.curve if p.threshold >= threshold), ThresholdPoint(threshold, 0.0, 0.0, 1.0)
-        )
+        for point in self.curve:
+            if point.threshold >= threshold:
+                return point
+        return ThresholdPoint(threshold, 0.0, 0.0, 1.0)
 
 
 def calibrate(
@@ -77,12 +78,17 @@ def calibrate(
         )
     if not (np.isfinite(with_gold).all() and np.isfinite(without).all()):
         raise InputError("the evaluator gave a score that is no number", "check its checkpoint")
-    curve = tuple(
-        _point(float(t), with_gold, without) for t in np.unique(np.concatenate([with_gold, without]))
-    )
-    lower = max((p.threshold for p in curve if p.present >= kept), default=curve[0].threshold)
-    upper = min((p.threshold for p in curve if p.precision >= precision), default=curve[-1].threshold)
-    return Calibration(max(upper, lower), lower, curve, len(with_gold))
+    every = np.unique(np.concatenate([with_gold, without])).tolist()
+    curve = [_point(threshold, with_gold, without) for threshold in every]
+    # Without a point that suffices, the lower threshold is the lowest score and the upper one the highest.
+    lowers, uppers = list[float](), list[float]()
+    for point in curve:
+        if point.present >= kept:
+            lowers.append(point.threshold)
+        if point.precision >= precision:
+            uppers.append(point.threshold)
+    lower, upper = max(lowers, default=every[0]), min(uppers, default=every[-1])
+    return Calibration(max(upper, lower), lower, tuple(curve), len(with_gold))
 
 
 def _point(threshold: float, present: Floats, absent: Floats) -> ThresholdPoint:
@@ -93,12 +99,13 @@ def _point(threshold: float, present: Floats, absent: Floats) -> ThresholdPoint:
 async def best_scores(asked: Sequence[LabelledQuestion], score: Scorer) -> tuple[list[float], list[float]]:
     """Return the best score of each question with its relevant candidates, and without them.
 
-    Where both kinds of candidates are there, one irrelevant candidate is left out of the full list for each
+    If a question has both kinds of candidates, one irrelevant candidate is left out of the full list for each
     relevant one, so that both lists are equally long and the maximum of the longer one has no advantage.
     """
     present, absent = [], []
     for a in asked:
-        gold, rest = (np.flatnonzero(a.labels == label).tolist() for label in (1, 0))
+        gold = np.flatnonzero(a.labels == 1).tolist()
+        rest = np.flatnonzero(a.labels == 0).tolist()
         if gold:
             taken = a.take([*gold, *rest[: max(0, len(rest) - len(gold))]])
             present.append(float((await score(a.question, taken.passages)).floor.max()))

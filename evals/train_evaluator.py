@@ -19,7 +19,7 @@ from ragweave.evals.evaluator_data import (
     untitled,
     with_untitled,
 )
-from ragweave.models.relevance import HEAD, RelevanceHead, evidence, kind_of, stand, weights
+from ragweave.models.relevance import HEAD, Passage, RelevanceHead, evidence, kind_of, stand, weights
 from ragweave.models.relevance_features import Looked
 from ragweave.models.relevance_reading import Idf, Matrix
 from ragweave.models.settings import model_settings
@@ -29,14 +29,16 @@ def fit(seen: Sequence[tuple[tuple[LabelledQuestion, Looked], ...]]) -> Relevanc
     """Fit the scale: `seen` are the questions as given and without titles, with their features."""
     # The second hop is left out: it has a query of its own, and this question alone cannot recognise it.
     given = weights()
-    whole = [
-        (a, evidence(look, given), np.arange(len(a.labels)) != a.second)
-        for views in seen
-        for a, look in views
-    ]
-    typical = float(np.concatenate([sums for _, sums, _ in whole]).mean())
-    raw = np.concatenate([stand(sums, typical)[first] for _, sums, first in whole])
-    slope, offset = logistic(raw, np.concatenate([a.labels[first] for a, _, first in whole]))
+    sums, labels, first = [], [], []
+    for views in seen:
+        for question, features in views:
+            sums.append(evidence(features, given))
+            labels.append(question.labels)
+            first.append(np.arange(len(question.labels)) != question.second)
+    typical = float(np.concatenate(sums).mean())
+    kept = np.concatenate(first)
+    raw = np.concatenate([stand(own, typical) for own in sums])[kept]
+    slope, offset = logistic(raw, np.concatenate(labels)[kept])
     return RelevanceHead(given, typical, slope, offset)
 
 
@@ -55,7 +57,12 @@ def examples(
     asked: Sequence[LabelledQuestion], idf: Idf, near: Nearness
 ) -> list[tuple[tuple[LabelledQuestion, Looked], ...]]:
     """Pair each question, as given and without titles, with the features of its candidates."""
-    return [tuple((view, looked(view, idf, near)) for view in (a, untitled(a))) for a in asked]
+    out: list[tuple[tuple[LabelledQuestion, Looked], ...]] = []
+    for question in asked:
+        bare = untitled(question)
+        views = (question, looked(question, idf, near)), (bare, looked(bare, idf, near))
+        out.append(views)
+    return out
 
 
 def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
@@ -87,7 +94,9 @@ def save(head: RelevanceHead, path: Path, source: Path, questions: int) -> None:
 def train(data: Path, path: Path = HEAD) -> RelevanceHead:
     """Train on the questions of the data set and write the scale."""
     asked = hotpot(data)
-    passages = [p for a in asked for p in a.passages]
+    passages: list[Passage] = []
+    for question in asked:
+        passages += question.passages
     head = fit(examples(asked, idf_of(passages), Nearness(with_untitled(passages))))
     save(head, path, data / "evaluator_pairs" / "hotpot_pairs.jsonl", len(asked))
     return head

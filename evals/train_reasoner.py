@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.training import Plan, Progress, Workplace
@@ -66,73 +67,130 @@ def train_reasoner(
     """
     talks = read_talks(data)
     torch, transformers = torch_and_transformers("tuning a chat model")
-    try:
-        import peft
-        import trl
-        from datasets import Dataset
-    except ImportError as error:
-        raise MissingExtra("tuning a chat model", "hf") from error
+    libraries = _libraries()
     place = Workplace(out)
-    graphics = torch_device(torch) != "cpu"
-    args = place.arguments(
-        trl.SFTConfig,
-        tuning,
-        per_device_eval_batch_size=1,
-        max_length=None,  # the rows are cut to measure already, and none is truncated
-        gradient_checkpointing=graphics,
-        save_strategy="steps",
-        save_steps=0.1,
-    )
+    args = _arguments(place, tuning, libraries, graphics=torch_device(torch) != "cpu")
     with place.open(args, tuning, base, data), torch.random.fork_rng(), quiet(transformers.utils.logging):
         start = find(base)
         model, tokenizer = _load(start, torch, transformers)
-        made = [
-            examples(tokenizer, t, tuning.max_length, f"conversation {n} of {data.name}") for n, t in talks
-        ]
-        fitting = [e for e in made if e]
-        random.Random(tuning.seed).shuffle(fitting)
-        held = max(1, round(len(fitting) * tuning.held_out))
-        if len(fitting) < _LEAST:
-            raise InputError(
-                f"{len(fitting)} conversations of {data.name} fit into {tuning.max_length} tokens",
-                "give more of them, or a larger --max-length",
-            )
-        parts = [e for group in fitting[held:] for e in group], [e for group in fitting[:held] for e in group]
-        lora = peft.LoraConfig(
-            r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear", task_type="CAUSAL_LM"
-        )
-        trainer = trl.SFTTrainer(
-            model=model,
-            processing_class=tokenizer,
-            train_dataset=Dataset.from_list(parts[0]),
-            eval_dataset=Dataset.from_list(parts[1]),
-            peft_config=lora,
-            args=args,
-        )
+        parts = _parts(tokenizer, talks, tuning, data.name)
+        trainer = _trainer(libraries, model, tokenizer, parts, tuning, args)
         place.watch(trainer, tuning.epochs, progress)
         before = trainer.evaluate()["eval_loss"]
         place.train(trainer)
-        after = trainer.evaluate()["eval_loss"]
-        if not after < float("inf"):
-            raise ModelError("tuning diverged", "use a lower learning rate")
-        figures = {
-            "conversations": len(fitting) - held,
-            "tokens": sum(label != IGNORED for e in parts[0] for label in e["labels"]),
-            "too_long": len(made) - len(fitting),
-            "loss_before": float(before),
-            "loss": float(after),
-        }
+        figures = {**parts.counts(), "loss_before": float(before), "loss": _loss(trainer)}
         if trainer.is_world_process_zero():
-            if tuning.merge:
-                trainer.model.merge_and_unload().save_pretrained(place.done)
-            else:
-                # The embeddings are untouched; to find that out by itself, PEFT would ask the hub.
-                trainer.model.save_pretrained(place.done, save_embedding_layers=False)
-            tokenizer.save_pretrained(place.done)
+            _save(trainer.model, tokenizer, tuning, place.done)
             sheet = Sheet(task="reasoner", max_length=min(tuning.max_length, 8_192))
             name = start.name if Path(base).exists() else base
             place.publish(trainer, sheet, tuning, name, data, licence, figures)
     return figures
+
+
+class _Libraries(NamedTuple):
+    """The libraries of the tuning; nothing loads them before a tuning starts."""
+
+    peft: Any
+    trl: Any
+    datasets: Any
+
+
+def _libraries() -> _Libraries:
+    try:
+        import datasets
+        import peft
+        import trl
+    except ImportError as error:
+        raise MissingExtra("tuning a chat model", "hf") from error
+    return _Libraries(peft, trl, datasets)
+
+
+def _arguments(place: Workplace, tuning: Tuning, libraries: _Libraries, *, graphics: bool) -> Any:
+    return place.arguments(
+        libraries.trl.SFTConfig,
+        tuning,
+        per_device_eval_batch_size=1,
+        max_length=None,  # conversations that are too long are left out already, and none is truncated
+        gradient_checkpointing=graphics,
+        save_strategy="steps",
+        save_steps=0.1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Token rows to learn from and to measure on.
+
+    `conversations` counts those to learn from, `too_long` those that are left out.
+    """
+
+    training: list[Example]
+    held_out: list[Example]
+    conversations: int
+    too_long: int
+
+    def counts(self) -> dict[str, float]:
+        """Return the counts of the report; a token counts if its label does."""
+        tokens = 0
+        for example in self.training:
+            tokens += len(example["labels"]) - example["labels"].count(IGNORED)
+        return {"conversations": self.conversations, "tokens": tokens, "too_long": self.too_long}
+
+
+def _parts(
+    tokenizer: Any, talks: Sequence[tuple[int, Sequence[Mapping[str, str]]]], tuning: Tuning, file: str
+) -> _Parts:
+    """Tokenise the conversations and hold out a share of those that fit."""
+    fitting = []
+    for number, talk in talks:
+        rows = examples(tokenizer, talk, tuning.max_length, f"conversation {number} of {file}")
+        if rows:
+            fitting.append(rows)
+    random.Random(tuning.seed).shuffle(fitting)
+    held = max(1, round(len(fitting) * tuning.held_out))
+    if len(fitting) < _LEAST:
+        raise InputError(
+            f"{len(fitting)} conversations of {file} fit into {tuning.max_length} tokens",
+            "give more of them, or a larger --max-length",
+        )
+    training = list(chain.from_iterable(fitting[held:]))
+    held_out = list(chain.from_iterable(fitting[:held]))
+    return _Parts(training, held_out, len(fitting) - held, len(talks) - len(fitting))
+
+
+def _trainer(
+    libraries: _Libraries, model: Any, tokenizer: Any, parts: _Parts, tuning: Tuning, args: Any
+) -> Any:
+    lora = libraries.peft.LoraConfig(
+        r=tuning.rank, lora_alpha=2 * tuning.rank, target_modules="all-linear", task_type="CAUSAL_LM"
+    )
+    rows = libraries.datasets.Dataset
+    return libraries.trl.SFTTrainer(
+        model=model,
+        processing_class=tokenizer,
+        train_dataset=rows.from_list(parts.training),
+        eval_dataset=rows.from_list(parts.held_out),
+        peft_config=lora,
+        args=args,
+    )
+
+
+def _loss(trainer: Any) -> float:
+    """Return the loss on the held-out conversations after the tuning."""
+    loss = float(trainer.evaluate()["eval_loss"])
+    if not loss < float("inf"):
+        raise ModelError("tuning diverged", "use a lower learning rate")
+    return loss
+
+
+def _save(model: Any, tokenizer: Any, tuning: Tuning, folder: Path) -> None:
+    """Write the adapter, or the merged model, with its tokeniser."""
+    if tuning.merge:
+        model.merge_and_unload().save_pretrained(folder)
+    else:
+        # The embeddings are untouched; to find that out by itself, PEFT would ask the hub.
+        model.save_pretrained(folder, save_embedding_layers=False)
+    tokenizer.save_pretrained(folder)
 
 
 def read_talks(path: Path) -> list[tuple[int, list[dict[str, str]]]]:
@@ -144,40 +202,51 @@ def read_talks(path: Path) -> list[tuple[int, list[dict[str, str]]]]:
     """
     found: list[tuple[int, list[dict[str, str]]]] = []
     for number, row in enumerate(read_jsonl(path, ("messages",)), 1):
-        said = row["messages"]
-        known = isinstance(said, list) and all(
-            isinstance(m, Mapping) and m.get("role") in _ROLES and isinstance(m.get("content"), str)
-            for m in said
-        )
-        if not known or not any(m["role"] == "assistant" for m in said):
+        messages = _messages(row["messages"])
+        roles = [m["role"] for m in messages]
+        if "assistant" not in roles:
             raise InputError(
                 f"row {number} of {path.name} is no conversation with a turn of the assistant",
                 "give `messages` with `role` and `content`, as `ragweave synthesize` writes them",
             )
-        found.append((number, [{"role": str(m["role"]), "content": str(m["content"])} for m in said]))
+        found.append((number, messages))
     if len(found) < _LEAST:
         raise InputError(f"{path.name} holds {len(found)} conversations", f"give {_LEAST} or more")
     return found
 
 
-def examples(tokenizer: Any, talk: Sequence[Mapping[str, str]], max_length: int, name: str) -> list[Example]:
-    """Return the token rows of one conversation, or none where one would be longer than `max_length`.
+def _messages(value: object) -> list[dict[str, str]]:
+    """Return the messages of a row, or none if one of them has no known role or no text."""
+    if not isinstance(value, list):
+        return []
+    messages = []
+    for message in value:
+        if not isinstance(message, Mapping):
+            return []
+        role, content = message.get("role"), message.get("content")
+        if role not in _ROLES or not isinstance(content, str):
+            return []
+        messages.append({"role": str(role), "content": content})
+    return messages
 
-    It is one row where the template only ever appends, so that all turns are learnt at once. A template that
-    renders a past turn otherwise than the last one (those that drop thoughts do) gives a row for each turn,
-    as inference sees it.
+
+def examples(tokenizer: Any, talk: Sequence[Mapping[str, str]], max_length: int, name: str) -> list[Example]:
+    """Return the token rows of one conversation, or none if one would be longer than `max_length`.
+
+    It is one row if the template only appends, so that all turns are learnt at once. A template that renders
+    a past turn otherwise than the last one (those that drop thoughts do) gives a row for each turn, as
+    inference sees it.
 
     Raises:
         InputError: if the template refuses the conversation, or does not let the assistant's turn follow its
             opening.
     """
-    turns = [n for n, m in enumerate(talk) if m["role"] == "assistant"]
     spans: list[tuple[int, str]] = []
-    for n in turns:
-        before, after = (
-            _render(tokenizer, talk[:n], True, name),
-            _render(tokenizer, talk[: n + 1], False, name),
-        )
+    for n, message in enumerate(talk):
+        if message["role"] != "assistant":
+            continue
+        before = _render(tokenizer, talk[:n], True, name)
+        after = _render(tokenizer, talk[: n + 1], False, name)
         if not after.startswith(before):
             raise InputError(
                 f"the chat template of {clip(str(tokenizer.name_or_path), 80)} does not append the"
@@ -185,12 +254,29 @@ def examples(tokenizer: Any, talk: Sequence[Mapping[str, str]], max_length: int,
                 "give a model whose template does",
             )
         spans.append((len(before), after))
+    rows = _rows(tokenizer, spans)
+    for row in rows:
+        if len(row["input_ids"]) > max_length:
+            return []
+    return rows
+
+
+def _rows(tokenizer: Any, spans: Sequence[tuple[int, str]]) -> list[Example]:
+    """Return one row for all turns if each rendering begins the last one, else a row for each turn.
+
+    `spans` has for each turn of the assistant where it starts, and the rendering that ends with it.
+    """
     whole = spans[-1][1]
-    if all(whole.startswith(after) for _, after in spans):
-        made = [_tokens(tokenizer, whole, [(start, len(after)) for start, after in spans])]
-    else:
-        made = [_tokens(tokenizer, after, [(start, len(after))]) for start, after in spans]
-    return made if max(len(e["input_ids"]) for e in made) <= max_length else []
+    appends, places = True, []
+    for start, after in spans:
+        appends = appends and whole.startswith(after)
+        places.append((start, len(after)))
+    if appends:
+        return [_tokens(tokenizer, whole, places)]
+    rows = []
+    for place, (_, after) in zip(places, spans, strict=True):
+        rows.append(_tokens(tokenizer, after, [place]))
+    return rows
 
 
 def _render(tokenizer: Any, talk: Sequence[Mapping[str, str]], opening: bool, name: str) -> str:
@@ -206,9 +292,18 @@ def _render(tokenizer: Any, talk: Sequence[Mapping[str, str]], opening: bool, na
 def _tokens(tokenizer: Any, text: str, spans: Sequence[tuple[int, int]]) -> Example:
     """Tokenise a rendered conversation; tokens outside the assistant's spans get the label IGNORED."""
     read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    ids = [int(i) for i in read["input_ids"]]
-    own = [any(a < end and b > start for start, end in spans) for a, b in read["offset_mapping"]]
-    return {"input_ids": ids, "labels": [i if mine else IGNORED for i, mine in zip(ids, own, strict=True)]}
+    ids = list(map(int, read["input_ids"]))
+    labels = []
+    for token, (begin, end) in zip(ids, read["offset_mapping"], strict=True):
+        labels.append(token if _overlaps(begin, end, spans) else IGNORED)
+    return {"input_ids": ids, "labels": labels}
+
+
+def _overlaps(begin: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    for start, stop in spans:
+        if begin < stop and end > start:
+            return True
+    return False
 
 
 def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ragweave.evals.data import RoutedQuestion, groups
 from ragweave.evals.metrics import ece
+from ragweave.evals.router_gate import likeliest_gate
 from ragweave.evals.runner import Row, Runner
 from ragweave.evals.templates import Template
 from ragweave.models.errors import InputError
@@ -79,43 +80,66 @@ class Corpus:
         Raises:
             InputError: there are too few public rows, or all have one label.
         """
-        if len({r.label for r in rows}) < 2:
+        queries, labels, sources = list[str](), list[str](), list[str]()
+        for row in rows:
+            queries.append(row.query)
+            labels.append(row.label)
+            sources.append(row.source)
+        if len(set(labels)) < 2:
             raise InputError(
                 "the training file has rows of one label only", "give rows of at least two labels"
             )
-        near = groups([r.query for r in rows])
+        near = groups(queries)
         distinct = len(np.unique(near))
         if distinct < LEAST_ROWS:
             raise InputError(
                 f"{distinct} questions, near-duplicates counted once, are too few to train on",
                 f"give at least {LEAST_ROWS}",
             )
-        texts = [*(r.query for r in rows), *(t.query for t in templates)]
-        labels = [*(r.label for r in rows), *(t.label for t in templates)]
-        found = read(texts)
-        likeness = {name: _cosines(bags, PLACES[name]) for name, bags in found.bags.items()}
-        likeness["vector"] = found.vectors @ found.vectors.T
+        for template in templates:
+            queries.append(template.query)
+            labels.append(template.label)
+            sources.append("")
+        patterns = np.array([t.pattern for t in templates], dtype=np.int64)
+        found = read(queries)
         return cls(
-            texts,
+            queries,
             found,
-            {"joint": joined(likeness), **{name: likeness[name] for name in GATED}},
+            _likeness(found),
             np.array([names.index(label) for label in labels], dtype=np.int64),
-            np.concatenate([near, len(rows) + np.array([t.pattern for t in templates], dtype=np.int64)]),
-            np.array([*(r.source for r in rows), *("" for _ in templates)]),
+            np.concatenate([near, len(rows) + patterns]),
+            np.array(sources),
             len(rows),
             tuple(names),
         )
+
+    def texts_of(self, rows: Rows) -> list[str]:
+        """Return the texts of some rows."""
+        return [self.texts[i] for i in rows]
 
     def without(self, held_out: Rows) -> Rows:
         """Return all rows but those."""
         return np.setdiff1d(np.arange(len(self.texts), dtype=np.int64), held_out)
 
 
+def _likeness(found: QuestionFeatures) -> dict[str, Array]:
+    """Return the joint likeness of all questions, and that of each gated kind."""
+    kinds: dict[str, Array] = {}
+    for name, bags in found.bags.items():
+        kinds[name] = _cosines(bags, PLACES[name])
+    kinds["vector"] = found.vectors @ found.vectors.T
+    out = {"joint": joined(kinds)}
+    for name in GATED:
+        out[name] = kinds[name]
+    return out
+
+
 def _cosines(bags: Sequence[Rows], places: int) -> Array:
     from scipy import sparse
 
-    starts = np.cumsum([0, *map(len, bags)])
-    values = np.repeat([1 / max(1, len(b)) ** 0.5 for b in bags], [len(b) for b in bags]).astype(np.float32)
+    lengths = np.array(list(map(len, bags)), dtype=np.int64)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    values = np.repeat(1 / np.maximum(1, lengths) ** 0.5, lengths).astype(np.float32)
     rows = sparse.csr_matrix((values, np.concatenate(bags), starts), shape=(len(bags), places))
     return np.asarray((rows @ rows.T).todense(), dtype=np.float32)
 
@@ -149,17 +173,59 @@ def fit(corpus: Corpus, rows: Rows | None = None) -> RouterHead:
     if len(written):
         carries = _Machine(corpus, written)
         weights, gate = np.concatenate([weights, carries.weights]), _gate(corpus, known, carries)
-    bags = {name: [of[i] for i in rows] for name, of in corpus.read.bags.items()}
     starts, places = dict[str, Rows](), dict[str, NDArray[np.uint16]]()
-    for name, of in bags.items():
-        flat = np.concatenate(of)
+    lengths = {}
+    for name, bags in corpus.read.bags.items():
+        own = [bags[i] for i in rows]
+        flat = np.concatenate(own)
         order = np.argsort(flat, kind="stable")
-        places[name] = np.repeat(np.arange(len(rows)), [len(b) for b in of])[order].astype(np.uint16)
+        places[name] = np.repeat(np.arange(len(rows)), list(map(len, own)))[order].astype(np.uint16)
         starts[name] = np.searchsorted(flat[order], np.arange(PLACES[name] + 1))
-    lengths = {name: lengths_of(of, len(rows)) for name, of in places.items()}
-    seen = np.unique(_hashes([corpus.texts[i] for i in rows]))
+        lengths[name] = lengths_of(places[name], len(rows))
+    seen = np.unique(_hashes(corpus.texts_of(rows)))
     vectors = corpus.read.vectors[rows]
     return RouterHead(corpus.names, len(public), starts, places, lengths, vectors, weights, gate, seen)
+
+
+class _GateData:
+    """Collects what `likeliest_gate` takes, from held-out questions of a public and a written machine."""
+
+    def __init__(self, corpus: Corpus, known: _Machine, carries: _Machine) -> None:
+        self._corpus, self._known, self._carries = corpus, known, carries
+        self._as_written = carries.margins(known.rows)
+        self.features, self.either, self.weights = list[Array](), list[Array](), list[Array]()
+
+    def hold_out(self, machine: _Machine, parts: Rows, weight: Array) -> None:
+        """Hold out each part of a machine's rows in turn.
+
+        Args:
+            machine: the public or the written machine.
+            parts: the part of each of its rows.
+            weight: the weight of each of its rows.
+        """
+        for part in np.unique(parts):
+            held, others = np.flatnonzero(parts == part), np.flatnonzero(parts != part)
+            if len(others):
+                self._add(machine, held, others)
+                self.weights.append(weight[held])
+
+    def _add(self, machine: _Machine, held: Rows, others: Rows) -> None:
+        public, written = self._known.rows, self._carries.rows
+        rows, own = machine.rows[held], machine.held_out(held)
+        if machine is self._known:
+            from_public, from_written = own, self._as_written[held]
+            public = public[others]
+        else:
+            from_public, from_written = self._known.margins(rows), own
+            written = written[others]
+        likeness = self._corpus.likeness
+        near = [likeness[name][np.ix_(rows, public)] for name in ("joint", *GATED)]
+        templates = likeness["joint"][np.ix_(rows, written)]
+        self.features.append(gate_features(near, templates, from_public, from_written))
+        gold = np.arange(len(rows)), self._corpus.labels[rows]
+        by_public = softmax(SHARP_PUBLIC * from_public)[gold]
+        by_written = softmax(SHARP_WRITTEN * from_written)[gold]
+        self.either.append(np.stack([by_public, by_written], axis=1))
 
 
 def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.float64]:
@@ -167,67 +233,14 @@ def _gate(corpus: Corpus, known: _Machine, carries: _Machine) -> NDArray[np.floa
     public, written = known.rows, carries.rows
     part, pattern = corpus.groups[public] % PARTS, corpus.groups[written] % PATTERN_PARTS
     _, source = np.unique(corpus.sources[public], return_inverse=True)
-    as_written = carries.margins(public)
-    cases = [(public, known, part, as_written, np.full(len(public), 1 / len(public)))]
+    data = _GateData(corpus, known, carries)
+    data.hold_out(known, part, np.full(len(public), 1 / len(public)))
     if source.max() > 0:
         each = 1 / np.bincount(source)[source]
-        cases.append((public, known, source, as_written, each / each.sum()))
-    cases.append(
-        (written, carries, pattern, as_written, np.full(len(written), TEMPLATES_SHARE / len(written)))
-    )
-    features, mixed, weight = list[Array](), list[Array](), list[Array]()
-    for rows, machine, of, margins, each in cases:
-        for value in np.unique(of):
-            held, others = np.flatnonzero(of == value), np.flatnonzero(of != value)
-            if not len(others):
-                continue
-            asked, own = rows[held], machine.held_out(held)
-            from_public = own if machine is known else known.margins(asked)
-            from_written = margins[held] if machine is known else own
-            left = [public[others], written] if machine is known else [public, written[others]]
-            near = [corpus.likeness[name][np.ix_(asked, left[0])] for name in ("joint", *GATED)]
-            templates = corpus.likeness["joint"][np.ix_(asked, left[1])]
-            features.append(gate_features(near, templates, from_public, from_written))
-            right = np.arange(len(asked)), corpus.labels[asked]
-            mixed.append(
-                np.stack(
-                    [
-                        softmax(SHARP_PUBLIC * from_public)[right],
-                        softmax(SHARP_WRITTEN * from_written)[right],
-                    ],
-                    axis=1,
-                )
-            )
-            weight.append(each[held])
-    return likeliest_gate(np.concatenate(features), np.concatenate(mixed), np.concatenate(weight))
-
-
-def likeliest_gate(features: Array, either: Array, weight: Array) -> NDArray[np.float64]:
-    """Return the gate under which the gold labels are likeliest.
-
-    Args:
-        features: what the gate reads, (questions, features).
-        either: probability of the gold label by the first and by the second machine, (questions, 2).
-        weight: of each question.
-    """
-    from scipy.optimize import minimize
-
-    middle, spread = features.mean(axis=0), features.std(axis=0) + 1e-9
-    x = (features - middle) / spread
-    first, second = either.T + 1e-6
-
-    def loss(w: Array) -> tuple[float, Array]:
-        share = 1 / (1 + np.exp(-(x @ w[:-1] + w[-1])))
-        p = share * first + (1 - share) * second
-        slope = -weight * (first - second) * share * (1 - share) / p
-        penalty = 1e-3 * np.append(w[:-1], 0)
-        return (
-            float(-weight @ np.log(p) + 1e-3 * w[:-1] @ w[:-1]),
-            np.append(x.T @ slope, slope.sum()) + 2 * penalty,
-        )
-
-    w = minimize(loss, np.zeros(x.shape[1] + 1), jac=True, method="L-BFGS-B").x
-    return np.append(w[:-1] / spread, w[-1] - (w[:-1] * middle / spread).sum())
+        data.hold_out(known, source, each / each.sum())
+    data.hold_out(carries, pattern, np.full(len(written), TEMPLATES_SHARE / len(written)))
+    features, either = np.concatenate(data.features), np.concatenate(data.either)
+    return likeliest_gate(features, either, np.concatenate(data.weights))
 
 
 def save(head: RouterHead, path: Path) -> None:
@@ -242,9 +255,11 @@ def save(head: RouterHead, path: Path) -> None:
         "weights": head.weights.astype(np.float16),
         "gate": head.gate,
         "seen": head.seen,
-        **{f"starts_{name}": of.astype(np.uint32) for name, of in head.starts.items()},
-        **{f"rows_{name}": of for name, of in head.rows.items()},
     }
+    for name, starts in head.starts.items():
+        arrays[f"starts_{name}"] = starts.astype(np.uint32)
+    for name, rows in head.rows.items():
+        arrays[f"rows_{name}"] = rows
     np.savez_compressed(path, **arrays)
 
 
@@ -254,8 +269,11 @@ def overlap(head: RouterHead, texts: Sequence[str]) -> int:
 
 
 def _hashes(texts: Sequence[str]) -> NDArray[np.uint32]:
-    digests = (hashlib.sha256(" ".join(words(t)).encode("utf-8", "replace")).digest()[:4] for t in texts)
-    return np.array([int.from_bytes(d, "big") for d in digests], dtype=np.uint32)
+    hashes = []
+    for text in texts:
+        digest = hashlib.sha256(" ".join(words(text)).encode("utf-8", "replace")).digest()
+        hashes.append(int.from_bytes(digest[:4], "big"))
+    return np.array(hashes, dtype=np.uint32)
 
 
 async def cross_validate(
@@ -274,31 +292,45 @@ async def cross_validate(
     Raises:
         InputError: as `Corpus.of`, or so many folds cannot be made.
     """
-    from sklearn.model_selection import StratifiedGroupKFold
-
     corpus = Corpus.of(rows, templates, names)
-    labels, near = corpus.labels[: corpus.public], corpus.groups[: corpus.public]
-    most = max(len(np.unique(near[labels == label])) for label in np.unique(labels))
-    if not 2 <= number <= most:
-        raise InputError(f"{len(rows)} rows cannot be cut into {number} folds", f"give 2 to {most}")
-    splitter = StratifiedGroupKFold(number, shuffle=True, random_state=seed)
-    folds = [
-        test.astype(np.int64) for _, test in splitter.split(np.zeros(len(rows)), labels, near) if len(test)
-    ]
+    labels = corpus.labels[: corpus.public]
+    folds = _folds(corpus, number, seed)
 
     async def one(test: Rows) -> Row:
-        p = fit(corpus, corpus.without(test)).probabilities([rows[j].query for j in test])
+        p = fit(corpus, corpus.without(test)).probabilities(corpus.texts_of(test))
         progress(f"{len(test)} held-out questions, accuracy {(p.argmax(axis=1) == labels[test]).mean():.3f}")
-        return {
-            "rows": test.tolist(),
-            "probabilities": [dict(zip(names, row, strict=True)) for row in p.tolist()],
-        }
+        by_label = [dict(zip(names, row, strict=True)) for row in p.tolist()]
+        return {"rows": test.tolist(), "probabilities": by_label}
 
-    of = {"rows": [(r.query, r.label) for r in rows], "templates": [str(t) for t in templates], "seed": seed}
-    units = {str(i): fold for i, fold in enumerate(folds, 1)}
+    pairs = [(r.query, r.label) for r in rows]
+    of = {"rows": pairs, "templates": list(map(str, templates)), "seed": seed}
+    units = {}
+    for number_of_fold, fold in enumerate(folds, 1):
+        units[str(number_of_fold)] = fold
     done = await (runner or Runner()).each("folds", units, one, of)
-    found = {j: p for fold in done for j, p in zip(fold["rows"], fold["probabilities"], strict=True)}
-    return [found[j] for j in range(len(rows))]
+    found: list[dict[str, float]] = [{}] * len(rows)
+    for result in done:
+        for row, probabilities in zip(result["rows"], result["probabilities"], strict=True):
+            found[row] = probabilities
+    return found
+
+
+def _folds(corpus: Corpus, number: int, seed: int) -> list[Rows]:
+    """Return the test rows of each fold of the public questions; near-duplicates share a fold."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    labels, near = corpus.labels[: corpus.public], corpus.groups[: corpus.public]
+    most = 0
+    for label in np.unique(labels):
+        most = max(most, len(np.unique(near[labels == label])))
+    if not 2 <= number <= most:
+        raise InputError(f"{corpus.public} rows cannot be cut into {number} folds", f"give 2 to {most}")
+    splitter = StratifiedGroupKFold(number, shuffle=True, random_state=seed)
+    folds = []
+    for _, test in splitter.split(np.zeros(corpus.public), labels, near):
+        if len(test):
+            folds.append(test.astype(np.int64))
+    return folds
 
 
 def leave_one_source_out(corpus: Corpus, progress: Progress = logger.info) -> dict[str, tuple[float, float]]:
@@ -306,7 +338,7 @@ def leave_one_source_out(corpus: Corpus, progress: Progress = logger.info) -> di
     out, right, sure = dict[str, tuple[float, float]](), np.zeros(corpus.public), np.zeros(corpus.public)
     for source in np.unique(corpus.sources[: corpus.public]).tolist():
         own = np.flatnonzero(corpus.sources[: corpus.public] == source)
-        p = fit(corpus, corpus.without(own)).probabilities([corpus.texts[i] for i in own])
+        p = fit(corpus, corpus.without(own)).probabilities(corpus.texts_of(own))
         right[own], sure[own] = p.argmax(axis=1) == corpus.labels[own], p.max(axis=1)
         out[source] = float(right[own].mean()), ece(sure[own].tolist(), (right[own] > 0).tolist())
         progress(f"without {source}: {out[source][0]:.3f}")

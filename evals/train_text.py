@@ -108,7 +108,8 @@ def train_evaluator(
 
 def router_prompt(labels: Sequence[str]) -> str:
     """Return the few-shot prompt of the graph, with a slot for the question."""
-    return "\n\n".join(text for _, text in messages("{question}", labels))
+    texts = [text for _, text in messages("{question}", labels)]
+    return "\n\n".join(texts)
 
 
 def _train(
@@ -125,24 +126,14 @@ def _train(
     torch, transformers = torch_and_transformers("training a checkpoint")
     train_rows, held = split(rows, recipe.held_out, recipe.seed, whole=recipe.form == "regress")
     place = Workplace(out)
-    by_epoch = {"eval_strategy": "epoch", "save_strategy": "epoch", "load_best_model_at_end": True}
-    args = place.arguments(
-        transformers.TrainingArguments,
-        recipe,
-        metric_for_best_model="rank",
-        greater_is_better=True,
-        remove_unused_columns=False,
-        **by_epoch,
-    )
+    args = _arguments(place, transformers, recipe)
     with place.open(args, recipe, base, data), torch.random.fork_rng(), quiet(transformers.utils.logging):
         torch.manual_seed(recipe.seed)
         start = find(base)
         reader = _open(start, labels, recipe, sheet)
 
         def measured() -> dict[str, float]:
-            reader.model.eval()
-            raw = reader.read(*_inputs(reader, held, recipe.form))
-            return _regression(raw, held) if recipe.form == "regress" else _classification(raw, held, labels)
+            return _measured(reader, held, labels, recipe.form)
 
         trainer = _trainer(transformers, reader, train_rows, labels, recipe, args, measured)
         place.watch(trainer, recipe.epochs, progress)
@@ -150,18 +141,50 @@ def _train(
         # Measure the weights as they are read later, without the 16-bit arithmetic of the training.
         trainer.accelerator.unwrap_model(reader.model, keep_fp32_wrapper=False)
         figures = {
-            "epoch": float(round(trainer.state.best_global_step / trainer.state.max_steps * recipe.epochs)),
+            "epoch": _best_epoch(trainer.state, recipe.epochs),
             "rows": len(train_rows),
             "held_out_rows": len(held),
             **measured(),
         }
         if trainer.is_world_process_zero():
             sheet = sheet.model_copy(update={"temperature": figures.pop("temperature", 1.0)})
-            reader.model.save_pretrained(place.done)
-            reader.tokenizer.save_pretrained(place.done)
+            _save(reader, place.done)
             name = start.name if Path(base).exists() else base
             place.publish(trainer, sheet, recipe, name, data, licence, figures)
     return figures
+
+
+def _arguments(place: Workplace, transformers: Any, recipe: Recipe) -> Any:
+    return place.arguments(
+        transformers.TrainingArguments,
+        recipe,
+        metric_for_best_model="rank",
+        greater_is_better=True,
+        remove_unused_columns=False,
+        eval_strategy="epoch",
+        save_strategy="epoch",
+        load_best_model_at_end=True,
+    )
+
+
+def _measured(
+    reader: TextModel, held: Sequence[LabelledText], labels: Sequence[str], form: Form
+) -> dict[str, float]:
+    """Return the figures on the held-out rows."""
+    reader.model.eval()
+    raw = reader.read(*_inputs(reader, held, form))
+    if form == "regress":
+        return _regression(raw, held)
+    return _classification(raw, held, labels)
+
+
+def _save(reader: TextModel, folder: Path) -> None:
+    reader.model.save_pretrained(folder)
+    reader.tokenizer.save_pretrained(folder)
+
+
+def _best_epoch(state: Any, epochs: int) -> float:
+    return float(round(state.best_global_step / state.max_steps * epochs))
 
 
 def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -> TextModel:
@@ -174,7 +197,7 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
     options: dict[str, Any] = {}
     if recipe.form == "classify":
         options = {"num_labels": len(labels), "id2label": dict(enumerate(labels))}
-        options["label2id"] = {label: i for i, label in enumerate(labels)}
+        options["label2id"] = dict(zip(labels, range(len(labels)), strict=True))
         options["problem_type"] = "single_label_classification"
     elif recipe.form == "regress":
         options = {"num_labels": 1, "problem_type": "regression"}
@@ -190,8 +213,13 @@ def _open(folder: Path, labels: tuple[str, ...], recipe: Recipe, sheet: Sheet) -
 def _inputs(reader: TextModel, rows: Sequence[LabelledText], form: Form) -> tuple[list[str], list[str]]:
     if form != "regress":
         return [reader.question(r.text) for r in rows], []
-    pairs = [reader.pair(r.text, r.passage) for r in rows if r.passage]
-    return [a for a, _ in pairs], [b for _, b in pairs]
+    questions, passages = [], []
+    for row in rows:
+        if row.passage:
+            question, passage = reader.pair(row.text, row.passage)
+            questions.append(question)
+            passages.append(passage)
+    return questions, passages
 
 
 def _trainer(
@@ -208,7 +236,9 @@ def _trainer(
             """Measure the held-out rows; rank epochs by accuracy, then by loss."""
             found = measured()
             found["rank"] = found.get("accuracy_micro", 0.0) - 1e-6 * found["loss"]
-            logged = {f"eval_{name}": value for name, value in found.items()}
+            logged = {}
+            for name, value in found.items():
+                logged[f"eval_{name}"] = value
             self.log(logged)
             return logged
 
@@ -233,20 +263,26 @@ def _targets(reader: TextModel, batch: Sequence[LabelledText], labels: Sequence[
     import torch
 
     if recipe.form == "generate":
-        words = [labels[int(r.target)] for r in batch]
+        words = []
+        for row in batch:
+            words.append(labels[int(row.target)])
         target = reader.tokenizer(text_target=words, padding=True, return_tensors="pt")
         return target["input_ids"].masked_fill(target["attention_mask"] == 0, -100)
-    return torch.tensor(
-        [r.target for r in batch], dtype=torch.float if recipe.form == "regress" else torch.long
-    )
+    kind = torch.float if recipe.form == "regress" else torch.long
+    return torch.tensor(_wanted(batch), dtype=kind)
+
+
+def _wanted(rows: Sequence[LabelledText]) -> list[float]:
+    return [row.target for row in rows]
 
 
 def _classification(raw: Floats, rows: Sequence[LabelledText], labels: Sequence[str]) -> dict[str, float]:
-    gold = np.array([int(r.target) for r in rows])
+    gold = np.array(_wanted(rows)).astype(np.int64)
     temperature = _temperature(raw, gold)
     log_p = _log_softmax(raw / temperature)
     said = raw.argmax(axis=1)
-    right = accuracy([labels[i] for i in gold], [labels[i] for i in said])
+    names = np.array(labels)
+    right = accuracy(names[gold].tolist(), names[said].tolist())
     confidence = np.exp(log_p).max(axis=1)
     return {
         "accuracy_micro": right.micro,
@@ -275,7 +311,9 @@ def _log_softmax(scores: Floats) -> Floats:
 
 
 def _regression(raw: Floats, rows: Sequence[LabelledText]) -> dict[str, float]:
-    wanted = np.array([r.target for r in rows])
+    wanted = np.array(_wanted(rows))
     found = {"loss": float(np.mean((raw[:, 0] - wanted) ** 2))}
-    relevant = [int(t > 0) for t in wanted]
-    return {**found, "auc": auc(relevant, raw[:, 0].tolist())} if len(set(relevant)) == 2 else found
+    relevant = (wanted > 0).astype(int).tolist()
+    if len(set(relevant)) == 2:
+        found["auc"] = auc(relevant, raw[:, 0].tolist())
+    return found

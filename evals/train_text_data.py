@@ -40,13 +40,19 @@ def router_rows(path: Path) -> tuple[list[LabelledText], tuple[str, ...]]:
     for number, row in enumerate(routed, 1):
         if not row.query.strip():
             raise InputError(f"the query of row {number} of {path.name} is empty", "mend or remove that row")
-    found = {row.label for row in routed}
-    labels = tuple(label for label in LABELS if label in found)
+    found = set()
+    for row in routed:
+        found.add(row.label)
+    # Of the vocabulary, those that occur, in its order.
+    labels = tuple(sorted(found, key=LABELS.index))
     if len(labels) < 2:
         raise InputError(
             f"every row of {path.name} has the label {labels[0]}", "a router needs two labels to tell"
         )
-    return [LabelledText(r.query, labels.index(r.label), f"{r.label} {r.source}") for r in routed], labels
+    rows = []
+    for row in routed:
+        rows.append(LabelledText(row.query, labels.index(row.label), f"{row.label} {row.source}"))
+    return rows, labels
 
 
 def evaluator_rows(path: Path) -> list[LabelledText]:
@@ -57,7 +63,7 @@ def evaluator_rows(path: Path) -> list[LabelledText]:
     """
     found = read_labelled(path)
     for number, row in enumerate(found, 1):
-        if not all(isinstance(row[name], str) and row[name].strip() for name in ("question", "passage")):
+        if not (_has_text(row["question"]) and _has_text(row["passage"])):
             raise InputError(
                 f"row {number} of {path.name} has an empty question or passage", "mend or remove that row"
             )
@@ -66,21 +72,27 @@ def evaluator_rows(path: Path) -> list[LabelledText]:
                 f"row {number} of {path.name} has the unknown label {row['label']!r}",
                 "use 0 and 1, or -1 to 1",
             )
-    values = {float(row["label"]) for row in found}
+    values = set()
+    for row in found:
+        values.add(float(row["label"]))
     if len(values) < 2:
         raise InputError(
             f"every row of {path.name} has the same label", "an evaluator needs relevant and irrelevant"
         )
     binary = values <= {0.0, 1.0}
-    return [
-        LabelledText(
-            row["question"],
-            2 * float(row["label"]) - 1 if binary else float(row["label"]),
-            str(row.get("qid", row["question"])),
-            Passage(str(row.get("title") or ""), row["passage"]),
-        )
-        for row in found
-    ]
+    rows = []
+    for row in found:
+        target = float(row["label"])
+        if binary:
+            target = 2 * target - 1
+        group = str(row.get("qid", row["question"]))
+        passage = Passage(str(row.get("title") or ""), row["passage"])
+        rows.append(LabelledText(row["question"], target, group, passage))
+    return rows
+
+
+def _has_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def split(
@@ -98,14 +110,20 @@ def split(
     for i, row in enumerate(rows):
         groups[row.group].append(i)
     names = sorted(groups)
+    held: set[int] = set()
     if whole:
-        taken = [names[i] for i in draw.permutation(len(names))[: max(1, round(share * len(names)))]]
-        held = {i for name in taken for i in groups[name]}
+        for number in draw.permutation(len(names))[: max(1, round(share * len(names)))]:
+            held.update(groups[names[number]])
     else:
-        held = set()
         for name in names:
             of_group = draw.permutation(groups[name])
-            held.update(int(i) for i in of_group[: round(share * len(of_group))])
+            held.update(of_group[: round(share * len(of_group))].tolist())
     if not held or len(held) == len(rows):
         raise InputError(f"{len(rows)} rows are too few to hold some of them out", "give more labelled rows")
-    return [r for i, r in enumerate(rows) if i not in held], [rows[i] for i in sorted(held)]
+    training, held_out = [], []
+    for i, row in enumerate(rows):
+        if i in held:
+            held_out.append(row)
+        else:
+            training.append(row)
+    return training, held_out

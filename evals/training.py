@@ -198,20 +198,13 @@ class Workplace:
         An earlier checkpoint at `out` is replaced.
         """
         folder, out = self.done, self.out
-        card = {
-            "base": base,
-            "data": {"file": data.name, "sha256": _digest(data), "licence": licence or "not stated"},
-            "recipe": dataclasses.asdict(plan),
-            "figures": {name: round(value, 4) for name, value in figures.items()},
-            "versions": {name: version(name) for name in ("ragweave", "torch", "transformers")},
-            "trained": datetime.now(UTC).date().isoformat(),
-        }
+        card = _card(plan, base, data, licence, figures)
         (folder / SHEET).write_text(
             json.dumps({**sheet.model_dump(), "card": card}, indent=2) + "\n", encoding="utf-8"
         )
         (folder / "README.md").write_text(_readme(sheet, card), encoding="utf-8")
-        curve = "".join(json.dumps(row) + "\n" for row in trainer.state.log_history)
-        (folder / "curve.jsonl").write_text(curve, encoding="utf-8")
+        curve = [json.dumps(row) + "\n" for row in trainer.state.log_history]
+        (folder / "curve.jsonl").write_text("".join(curve), encoding="utf-8")
         if out.exists():
             # A folder with files cannot be the target of a rename, so the old one moves away first.
             with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as aside:
@@ -225,12 +218,32 @@ class Workplace:
             folder.rename(out)
 
 
+def _card(plan: Plan, base: str, data: Path, licence: str, figures: Mapping[str, float]) -> dict[str, object]:
+    """Return the provenance and the figures of a checkpoint."""
+    rounded, versions = {}, {}
+    for name, value in figures.items():
+        rounded[name] = round(value, 4)
+    for name in ("ragweave", "torch", "transformers"):
+        versions[name] = version(name)
+    return {
+        "base": base,
+        "data": {"file": data.name, "sha256": _digest(data), "licence": licence or "not stated"},
+        "recipe": dataclasses.asdict(plan),
+        "figures": rounded,
+        "versions": versions,
+        "trained": datetime.now(UTC).date().isoformat(),
+    }
+
+
 def _latest_figures(history: Sequence[Mapping[str, float]]) -> list[str]:
     """Return the accuracy and the loss of the last evaluation in words."""
     for row in reversed(history):
         if "eval_loss" in row:
-            names = ("eval_accuracy_micro", "eval_loss")
-            return [f"{name.removeprefix('eval_')} {row[name]:.3f}" for name in names if name in row]
+            shown = []
+            for name in ("eval_accuracy_micro", "eval_loss"):
+                if name in row:
+                    shown.append(f"{name.removeprefix('eval_')} {row[name]:.3f}")
+            return shown
     return []
 
 
@@ -254,7 +267,9 @@ def _readme(sheet: Sheet, card: Mapping[str, object]) -> str:
         rows = card[title]
         assert isinstance(rows, dict)
         lines += [f"## {title.capitalize()}", "", "| | |", "|---|---|"]
-        lines += [f"| {name} | {value} |" for name, value in rows.items()] + [""]
+        for name, value in rows.items():
+            lines.append(f"| {name} | {value} |")
+        lines.append("")
     if sheet.task == "reasoner":
         note = "The losses are per token of the assistant in the held-out conversations."
     else:

@@ -55,7 +55,8 @@ class VideoVerdict:
         """Whether the answer contains a gold answer; for an unanswerable question, whether it abstained."""
         if not self.asked.videos:
             return self.answer.abstained
-        text = fold(" ".join(s.text for s in self.answer.sentences))
+        sentences = [sentence.text for sentence in self.answer.sentences]
+        text = fold(" ".join(sentences))
         for answer in self.asked.answers:
             if fold(answer) in text:
                 return True
@@ -164,24 +165,37 @@ async def ask_all(graph: Any, asked: Sequence[VideoQuestion], context: Context) 
         state = await graph.ainvoke({"messages": [("human", question.text)]}, context=context)
         seconds = time.perf_counter() - began
         items = await library.items(state.get("candidates", []))
-        pooled = [(_names(i.title, i.locator), i.locator) for i in items.values()]
+        pooled = []
+        for item in items.values():
+            pooled.append((_names(item.title, item.locator), item.locator))
         out.append(VideoVerdict(question, state["answer"], seconds, pooled))
     return out
 
 
 def figures(outcomes: Sequence[VideoVerdict]) -> dict[str, float]:
     """Return shares: of answers over all questions, of times and recordings over those with a gold one."""
-    timed = [o for o in outcomes if o.asked.at is not None]
-    placed = [o for o in outcomes if o.asked.videos]
+    correct, wrong, abstained = list[bool](), list[bool](), list[bool]()
+    timely, found, right_video = list[bool](), list[bool](), list[bool]()
+    seconds = 0.0
+    for outcome in outcomes:
+        correct.append(outcome.correct)
+        wrong.append(outcome.wrong)
+        abstained.append(outcome.answer.abstained)
+        seconds += outcome.seconds
+        if outcome.asked.at is not None:
+            timely.append(outcome.timely)
+            found.append(outcome.found)
+        if outcome.asked.videos:
+            right_video.append(outcome.right_video)
     return {
         "questions": len(outcomes),
-        "contains_gold": _share([o.correct for o in outcomes]),
-        "answered_wrong": _share([o.wrong for o in outcomes]),
-        "abstained": _share([o.answer.abstained for o in outcomes]),
-        "time_within_15s": _share([o.timely for o in timed]),
-        "right_video": _share([o.right_video for o in placed]),
-        "retrieved_within_15s": _share([o.found for o in timed]),
-        "ms_per_question": round(1000 * sum(o.seconds for o in outcomes) / (len(outcomes) or 1), 1),
+        "contains_gold": _share(correct),
+        "answered_wrong": _share(wrong),
+        "abstained": _share(abstained),
+        "time_within_15s": _share(timely),
+        "right_video": _share(right_video),
+        "retrieved_within_15s": _share(found),
+        "ms_per_question": round(1000 * seconds / (len(outcomes) or 1), 1),
     }
 
 
