@@ -232,7 +232,8 @@ def _answers(row: Row) -> list[str]:
             found = [answer["text"] for answer in found]  # SQuAD
         answers = _distinct(list_of(found))
         if "claim" in row or name == "label":
-            answers = [_STATEMENTS.get(answer.casefold(), answer) for answer in answers]
+            for n, answer in enumerate(answers):
+                answers[n] = _STATEMENTS.get(answer.casefold(), answer)
         return answers
     return []
 

@@ -49,10 +49,9 @@ def pairs(
     questions = [row.outcome.question for row in runs[OURS]]
     out = {}
     for name, answers_of_system in said.items():
-        if table.judge == "pairs":
-            if name != OURS:
-                out[name] = _cases(questions, said[OURS], answers_of_system)
-        elif name != BASELINE:
+        if table.judge == "pairs" and name != OURS:
+            out[name] = _cases(questions, said[OURS], answers_of_system)
+        if table.judge != "pairs" and name != BASELINE:
             out[name] = _cases(questions, answers_of_system, said[BASELINE])
     return out
 

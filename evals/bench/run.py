@@ -16,7 +16,7 @@ from ragweave.components.indexing import at_indexing
 from ragweave.components.route import Routed, labels
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.types import CORPORA, Label
+from ragweave.corpora.types import CORPORA, Corpus, Label
 from ragweave.evals.answers import AnswerVerdict, ask_all
 from ragweave.evals.bench.forms import FormBundle
 from ragweave.evals.bench.tables import Arm, Paper, Set
@@ -169,7 +169,7 @@ async def ask(
     return scored
 
 
-def _labels(route: str, asked: BenchSet, counts: Mapping[str, int], seed: int) -> dict[str, str]:
+def _labels(route: str, asked: BenchSet, counts: Mapping[Corpus, int], seed: int) -> dict[str, str]:
     """Return the label that an arm gives each question, by its text."""
     corpora: list[str] = []
     for corpus in CORPORA:
@@ -270,7 +270,8 @@ def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[f
             else:
                 out[column].append(value)
     if classes:
-        out["router"] = [sum(values) / len(values) for values in classes.values()]
+        for values in classes.values():
+            out["router"].append(sum(values) / len(values))
     return out
 
 

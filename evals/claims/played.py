@@ -49,7 +49,7 @@ class Player(KeptChat):
         return said
 
     def _absent(self, key: str) -> Exception:
-        """Return an error that a node takes for one of its model, so that the run goes on to its end."""
+        """Return an error that a node takes for one of its model, so that the run still comes to its end."""
         return RuntimeError(f"no reply is kept for the prompt {key}")
 
 

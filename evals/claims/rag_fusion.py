@@ -118,7 +118,11 @@ class Search:
 
     def found_by(self, query: str) -> list[RankedList]:
         """Return the lists of one phrasing."""
-        return [row for row in self.found if row["query"] == query]
+        lists = []
+        for row in self.found:
+            if row["query"] == query:
+                lists.append(row)
+        return lists
 
     async def ordered(self, query: str, found: list[RankedList]) -> list[Evidence]:
         """Fuse lists and rank the result by a query."""
@@ -189,7 +193,7 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
         out[name] = await search.by_node(lists)
     rankings = []
     for evidence in await search.each():
-        rankings.append([(e["id"], 0.0) for e in evidence])
+        rankings.append([(passage["id"], 0.0) for passage in evidence])
     for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
         out[f"ranks, {name}"] = await search.items(ranked(rankings, k, first))
     out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
@@ -257,8 +261,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     for arm, at in places.items():
         four, ten = within(at, 4), within(at, 10)
         shares[arm] = sum(four) / len(at), sum(ten) / len(at)
-        in_foreign = [four[n] for n in foreign]
-        other = sum(in_foreign) / max(1, len(foreign))
+        other = _share_of(foreign, four)
         lines.append(f"{arm:30} {shares[arm][0]:7.2f} {shares[arm][1]:9.2f} {other:17.2f}")
     lines += ["", "difference among the first 4, with its 95 % interval (paired bootstrap)"]
     for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
@@ -279,6 +282,14 @@ def _foreign(questions: Sequence[dict[str, Any]]) -> list[int]:
         if row["foreign"]:
             out.append(n)
     return out
+
+
+def _share_of(indices: Sequence[int], values: Sequence[float]) -> float:
+    """Return the mean of the values at some indices, 0 without any."""
+    total = 0.0
+    for n in indices:
+        total += values[n]
+    return total / max(1, len(indices))
 
 
 def _rewrite_counts(questions: Sequence[dict[str, Any]]) -> str:

@@ -155,8 +155,13 @@ def _rankings(
 ) -> dict[str, Sequence[Sequence[str]]]:
     """Return the items that each search finds for each question."""
     found: dict[str, Sequence[Sequence[str]]] = {}
-    found[ONE] = [nearest(of_question, CORPORA) for of_question in lists]
-    found["random corpus"] = _of_one_corpus(lists, [at_random(q["id"]) for q in questions])
+    at_once = []
+    chosen = []
+    for question, of_question in zip(questions, lists, strict=True):
+        at_once.append(nearest(of_question, CORPORA))
+        chosen.append(at_random(question["id"]))
+    found[ONE] = at_once
+    found["random corpus"] = _of_one_corpus(lists, chosen)
     for corpus in CORPORA:
         found[f"{corpus} alone"] = _of_one_corpus(lists, [corpus] * len(questions))
     for name, predicted in labels.items():

@@ -107,13 +107,15 @@ def granularity(questions: Questions, lists: Sequence[Lists], labels: Mapping[st
     out: Finer = {}
     for modality in ("text", "recordings"):
         mine = []
+        subset = []
         for n, question in enumerate(questions):
             if modality_of(question["corpus"]) == modality:
                 mine.append(n)
-        subset = [questions[n] for n in mine]
+                subset.append(question)
         out[modality] = {}
         for router, predicted in labels.items():
-            on, off = [], []
+            on = []
+            off = []
             for n in mine:
                 on.append(nearest(lists[n], [predicted[n]]))
                 off.append(nearest(lists[n], widened(predicted[n])))

@@ -205,7 +205,8 @@ async def measure(
         found = {}
         for arm, (frames, knobs) in ARMS.items():
             found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
-        out.append({"id": q["id"], "gold": [places[slide] for slide in q["slides"]], "found": found})
+        gold = [places[slide] for slide in q["slides"]]
+        out.append({"id": q["id"], "gold": gold, "found": found})
     return out
 
 

@@ -64,24 +64,17 @@ def router(
     """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
-    from ragweave.evals.report import write_json
     from ragweave.evals.router import measure
     from ragweave.evals.train_router import overlap
-    from ragweave.models.errors import InputError
     from ragweave.models.router import HEAD
     from ragweave.models.router import head as load_head
 
-    kind, _, checkpoint = router.partition(":")
-    if kind not in ("local", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
-        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
+    kind, checkpoint = _router_kind(router)
     rows = read_routed(data, LABELS)
     path = head or HEAD
     questions = [row.query for row in rows]
     with runner(work, width) as made:
-        if folds:
-            small = run(_cross_validated(rows, folds, path, made))
-        else:
-            small = run(_by_head(questions, path, made))
+        small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
         if kind == "checkpoint":
             decided = run(_by_checkpoint(questions, checkpoint, made))
         elif kind == "llm":
@@ -92,15 +85,27 @@ def router(
             decided = small
     found = measure(rows, decided)
     found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
-    _print_routing(found)
-    if json_out:
-        write_json(json_out, found.flat)
+    _report_routing(found, json_out)
 
 
-def _print_routing(found: Measured) -> None:
-    """Print the figures of a router, its accuracies and its confusions."""
+def _router_kind(router: str) -> tuple[str, str]:
+    """Return the kind of a router, and the path of its checkpoint.
+
+    Raises:
+        InputError: there is no such router.
+    """
+    from ragweave.models.errors import InputError
+
+    kind, _, checkpoint = router.partition(":")
+    if kind not in ("local", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
+        raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
+    return kind, checkpoint
+
+
+def _report_routing(found: Measured, json_out: Path | None) -> None:
+    """Print the figures of a router, its accuracies and its confusions; optionally write the figures."""
     from ragweave.corpora.types import LABELS
-    from ragweave.evals.report import confusion_table, table
+    from ragweave.evals.report import confusion_table, table, write_json
 
     figures: list[list[Value]] = []
     for name, value in found.flat.items():
@@ -117,6 +122,8 @@ def _print_routing(found: Measured) -> None:
             of_sources.append([source, accuracy])
         typer.echo("\n" + table(["source", "accuracy"], of_sources))
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
+    if json_out:
+        write_json(json_out, found.flat)
 
 
 async def _by_head(questions: list[str], path: Path, made: Runner) -> list[RouterDecision]:
@@ -147,7 +154,7 @@ async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Rout
 async def _by_ensemble(
     questions: list[str], small: list[RouterDecision], threshold: float, path: Path, made: Runner
 ) -> list[RouterDecision]:
-    """Ask the model about the questions of which the head is unsure, and join the decisions."""
+    """Ask the model if the head is unsure about a question, and join the decisions of both."""
     from ragweave.evals.router import ensemble
 
     unsure = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ import typer
 from ragweave.evals.commands.common import WORK, JsonOut, Work, report, run, runner
 
 if TYPE_CHECKING:
-    from ragweave.evals.judge import Judged, Protocol
+    from ragweave.evals.judge import Case, Judged, Protocol
+    from ragweave.models.chat import Chat
 
 
 AnswersA = Annotated[
@@ -39,25 +41,13 @@ def judge(
     """Let the configured chat model judge answers against a baseline: five criteria, and overall."""
     from ragweave.evals import judge as judges
     from ragweave.evals.data import sample
-    from ragweave.models.chat import chat
-    from ragweave.models.errors import InputError, ModelError
     from ragweave.models.meter import Meter
 
-    known: dict[str, judges.Protocol] = {"pairs": "pairs", "scores": "scores"}
-    if protocol not in known:
-        raise InputError(f"there is no protocol {protocol!r}", "use pairs or scores")
-    kind = known[protocol]
+    kind = _protocol(protocol)
     cases = sample(judges.read_cases(a, b), limit)
-    model = chat("judge")
-    if model is None:
-        raise ModelError(
-            "judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)"
-        )
+    model = _model()
     meter = Meter()
-    flat: dict[str, float] = {
-        "words_a": round(judges.mean_words([case.a for case in cases]), 1),
-        "words_b": round(judges.mean_words([case.b for case in cases]), 1),
-    }
+    flat = _words(cases)
     compared = {f"A ({a.name}) against B ({b.name})": cases}
     if control:
         compared[HABIT] = judges.control(cases)
@@ -76,6 +66,47 @@ def judge(
         flat |= judges.flat(found, kind, "control_" if title == HABIT else "")
     flat["model_calls"] = meter.spent.calls
     report(flat, json_out)
+
+
+def _protocol(name: str) -> Protocol:
+    """Return the protocol of a name.
+
+    Raises:
+        InputError: there is no such protocol.
+    """
+    from ragweave.models.errors import InputError
+
+    if name == "pairs":
+        return "pairs"
+    if name == "scores":
+        return "scores"
+    raise InputError(f"there is no protocol {name!r}", "use pairs or scores")
+
+
+def _model() -> Chat:
+    """Return the chat model that judges.
+
+    Raises:
+        ModelError: no model is configured.
+    """
+    from ragweave.models.chat import chat
+    from ragweave.models.errors import ModelError
+
+    model = chat("judge")
+    if model is None:
+        raise ModelError(
+            "judging needs a chat model, and none is configured", "set RAGWEAVE_CHAT (see docs/writer.md)"
+        )
+    return model
+
+
+def _words(cases: Sequence[Case]) -> dict[str, float]:
+    """Return the mean number of words of the answers of each system."""
+    from ragweave.evals.judge import mean_words
+
+    words_a = mean_words([case.a for case in cases])
+    words_b = mean_words([case.b for case in cases])
+    return {"words_a": round(words_a, 1), "words_b": round(words_b, 1)}
 
 
 def _print_verdicts(title: str, found: list[Judged], kind: Protocol) -> None:
