@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,7 @@ def read_passages(path: Path) -> list[Row]:
     """Read JSON Lines with `text` (ours, BEIR) or `contents` (FlashRAG), or the passage table of DPR."""
     if path.suffix == ".tsv":
         with path.open(encoding="utf-8", newline="") as file:
-            rows = csv.reader(file, delimiter="\t")
-            return [{"id": i, "title": title, "text": body} for i, body, title in rows if i != "id"]
+            return _table_of_dpr(csv.reader(file, delimiter="\t"))
     out: list[Row] = []
     for n, row in enumerate(read_jsonl(path), 1):
         title, _, text = str(row.get("contents", "")).partition("\n")
@@ -28,11 +27,22 @@ def read_passages(path: Path) -> list[Row]:
     return out
 
 
+def _table_of_dpr(lines: Iterable[list[str]]) -> list[Row]:
+    """Return the passages of a table with the columns id, text and title; a heading is left out."""
+    out: list[Row] = []
+    for key, text, title in lines:
+        if key != "id":
+            out.append({"id": key, "title": title, "text": text})
+    return out
+
+
 def qrels_of(folder: Path) -> dict[str, list[str]]:
     """Return the relevant passages by question of a BEIR folder, preferably of its test split."""
     found = sorted((folder / "qrels").glob("*.tsv"), key=lambda p: (p.stem != "test", p.name))
     out: dict[str, list[str]] = {}
-    for line in found[0].read_text(encoding="utf-8").splitlines()[1:] if found else ():
+    if not found:
+        return out
+    for line in found[0].read_text(encoding="utf-8").splitlines()[1:]:
         question, passage, grade = line.split("\t")
         if int(grade) > 0:
             out.setdefault(question, []).append(passage)
@@ -51,24 +61,28 @@ def recorded(folder: Path) -> list[Path]:
     return out
 
 
-def _roots(raw: Sequence[Row], file: Path, keys: Sequence[str]) -> Iterator[Path]:
-    """Yield the files that UniversalRAG's rows name, relative to a folder above the file of questions."""
+def _folders(raw: Sequence[Row], file: Path, *keys: str) -> list[Path]:
+    """Return the folders of the files that UniversalRAG's rows name.
+
+    The names are relative to a folder above the file of questions.
+    """
     named: dict[str, None] = {}
     for row in raw:
         for key in keys:
             named.update(dict.fromkeys(row.get(key) or ()))
+    folders: dict[Path, None] = {}
     for path in named:
-        for folder in file.parents:
-            if (folder / path).exists():
-                yield folder / path
+        for above in file.parents:
+            if (above / path).exists():
+                folders[(above / path).parent] = None
                 break
+    return list(folders)
 
 
 def texts(raw: Sequence[Row], file: Path) -> list[Row]:
     """Return all texts of the folders with the texts that UniversalRAG's rows name."""
-    folders = dict.fromkeys(p.parent for p in _roots(raw, file, ["gt_texts"]))
     out = []
-    for folder in folders:
+    for folder in _folders(raw, file, "gt_texts"):
         for path in sorted(folder.glob("*.txt")):
             text = path.read_text(encoding="utf-8")
             out.append({"id": path.name, "title": text.partition("\n")[0][:200] or path.stem, "text": text})
@@ -77,8 +91,7 @@ def texts(raw: Sequence[Row], file: Path) -> list[Row]:
 
 def named_files(raw: Sequence[Row], file: Path) -> list[Path]:
     """Return all files of the folders with the pictures and recordings that UniversalRAG's rows name."""
-    folders = dict.fromkeys(p.parent for p in _roots(raw, file, ["gt_images", "gt_videos"]))
     out: list[Path] = []
-    for folder in folders:
+    for folder in _folders(raw, file, "gt_images", "gt_videos"):
         out += recorded(folder)
     return out

@@ -51,13 +51,44 @@ def most(arm: Arm, asked: BenchSet, context: Context, together: Sequence[BenchSe
     this one.
     """
     held = [asked, *together]
-    longest = max((tokens_of(q.text) for q in asked.bundle.questions), default=0)
-    filmed = any(a.bundle.files for a in held) and context.look == "auto" and chat("vision") is not None
-    documents = any("document" in {a.set.corpus, *(r.get("kind") for r in a.bundle.rows)} for a in held)
-    sizes = sorted(_calls(graph_of(arm, context), context, PROMPT + longest, filmed, documents), reverse=True)
+    filmed = _has_files(held) and context.look == "auto" and chat("vision") is not None
+    size = PROMPT + _longest([asked])
+    sizes = _calls(graph_of(arm, context), context, size, filmed, _has_documents(held))
+    sizes.sort(reverse=True)
     taken = sizes[: context.max_model_calls]
-    tokens = min(sum(taken), context.max_tokens or sum(taken))
-    return Taken(len(asked.bundle.questions) * len(taken), len(asked.bundle.questions) * tokens)
+    tokens = sum(taken)
+    if context.max_tokens:
+        tokens = min(tokens, context.max_tokens)
+    questions = len(asked.bundle.questions)
+    return Taken(questions * len(taken), questions * tokens)
+
+
+def _has_files(sets: Sequence[BenchSet]) -> bool:
+    """Return whether a set has recordings or pictures."""
+    for bench_set in sets:
+        if bench_set.bundle.files:
+            return True
+    return False
+
+
+def _has_documents(sets: Sequence[BenchSet]) -> bool:
+    """Return whether a set has whole documents."""
+    for bench_set in sets:
+        if bench_set.set.corpus == "document":
+            return True
+        for row in bench_set.bundle.rows:
+            if row.get("kind") == "document":
+                return True
+    return False
+
+
+def _longest(sets: Sequence[BenchSet]) -> int:
+    """Return the tokens of the longest question."""
+    longest = 0
+    for bench_set in sets:
+        for question in bench_set.bundle.questions:
+            longest = max(longest, tokens_of(question.text))
+    return longest
 
 
 def judging(table: Table, ran: Collection[str], asked: Sequence[BenchSet], others: bool, times: int) -> Taken:
@@ -65,11 +96,18 @@ def judging(table: Table, ran: Collection[str], asked: Sequence[BenchSet], other
     if not table.judge or OURS not in ran:
         return Taken()
     against = OURS if table.judge == "pairs" else BASELINE
-    systems = len({*ran, *(table.answers if others else ())} - {against})
-    questions = [tokens_of(q.text) for a in asked for q in a.bundle.questions]
-    each = systems * times * (2 if table.judge == "pairs" else 1)
-    size = PROMPT + max(questions, default=0) + 2 * (model_settings().chat_tokens or ANSWER)
-    return Taken(len(questions) * each, len(questions) * each * size)
+    systems = set(ran)
+    if others:
+        systems.update(table.answers)
+    systems.discard(against)
+    each = len(systems) * times
+    if table.judge == "pairs":
+        each *= 2
+    calls = 0
+    for bench_set in asked:
+        calls += len(bench_set.bundle.questions) * each
+    size = PROMPT + _longest(asked) + 2 * (model_settings().chat_tokens or ANSWER)
+    return Taken(calls, calls * size)
 
 
 def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bool) -> list[int]:
@@ -92,11 +130,7 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
             refined = [asked + GRADED * GRADED_MOST] * (1 + (context.web != "off"))
             calls += [graded, *refined] * (context.grade_by == "llm") + [asked] * (context.web != "off")
         case "auto_rag":
-            # Each turn holds the rounds before it, and is asked for again where it repeats a query.
-            again = SAID + method.turn_passages * PASSAGE
-            turns = range(1 + context.max_hops + context.method.recalls)
-            talk = [min(asked + method.turn_tokens, asked + n * again) + frames for n in turns]
-            calls += [*talk, *(size + SAID for size in talk), *[asked] * context.method.recalls]
+            calls += _turns(context, asked, frames)
         case "video_rag":
             calls[0] += HEADED * method.chunk_tokens
             calls += [asked]
@@ -108,3 +142,17 @@ def _calls(graph: str, context: Context, asked: int, filmed: bool, documents: bo
         case _:
             calls += [asked + shown + method.turn_tokens] * (context.max_model_calls - len(calls))
     return calls
+
+
+def _turns(context: Context, asked: int, frames: int) -> list[int]:
+    """Return the tokens of the turns of Auto-RAG.
+
+    Each turn has the rounds before it, and is asked for a second time if it repeats a query.
+    """
+    method = context.method
+    calls = []
+    for n in range(1 + context.max_hops + method.recalls):
+        rounds = n * (SAID + method.turn_passages * PASSAGE)
+        size = asked + min(method.turn_tokens, rounds) + frames
+        calls += [size, size + SAID]
+    return calls + [asked] * method.recalls

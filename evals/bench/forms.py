@@ -7,13 +7,9 @@ both.
 
 from __future__ import annotations
 
-import ast
-import csv
-import json
 import re
-import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,10 +18,11 @@ from ragweave.corpora.types import LABELS
 from ragweave.evals.answers import Question, question_of
 from ragweave.evals.bench.corpora import named_files, qrels_of, read_passages, recorded, texts
 from ragweave.evals.bench.options import options_of
-from ragweave.evals.data import listed, read_jsonl
+from ragweave.evals.bench.raw import list_of, raw_rows
+from ragweave.evals.data import listed
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions
-from ragweave.evals.question_files import choice, rows_of
+from ragweave.evals.question_files import choice
 from ragweave.models.errors import InputError
 
 Row = dict[str, Any]
@@ -36,7 +33,6 @@ CORPORA = ("corpus.jsonl", "passages.jsonl", "wiki18_100w.jsonl", "psgs_w100.tsv
 IDS = ("id", "_id", "index", "QuestionId", "question_id", "claim_id")
 _DESCRIBED = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()]+))\)')
 _STATEMENTS = {"true": "true", "false": "false", "supports": "true", "refutes": "false"}
-csv.field_size_limit(min(sys.maxsize, 10**9))
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ def read(name: str, path: Path, corpus: Path | None = None) -> FormBundle:
     if path.is_dir() and (path / "squad_xquad_en").is_dir() and (path / "images_astronomy").is_dir():
         return _mixed(name, path)
     file = path if path.is_file() else _question_file(path)
-    raw = list(_raw(file))
+    raw = list(raw_rows(file))
     passages: dict[str, Row] = {}
     questions, labels = _questions(raw, file, passages, qrels_of(path) if path.is_dir() else {})
     if corpus is None and path.is_dir():
@@ -112,7 +108,10 @@ def _questions(
 
 
 def _by_id(rows: Sequence[Row]) -> dict[str, Row]:
-    return {str(row["id"]): row for row in rows}
+    found = {}
+    for row in rows:
+        found[str(row["id"])] = row
+    return found
 
 
 def _corpus_file(folder: Path) -> Path | None:
@@ -125,80 +124,22 @@ def _corpus_file(folder: Path) -> Path | None:
 
 def _question_file(folder: Path) -> Path:
     """Return the file of questions of a folder."""
-    tables = [p for p in sorted(folder.iterdir()) if p.suffix in (".jsonl", ".json", ".tsv", ".csv")]
+    tables: dict[str, Path] = {}
+    rest = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix not in (".jsonl", ".json", ".tsv", ".csv"):
+            continue
+        tables.setdefault(path.stem, path)
+        if path.name not in CORPORA:
+            rest.append(path)
     for stem in QUESTIONS:
-        for path in tables:
-            if path.stem == stem:
-                return path
-    rest = [path for path in tables if path.name not in CORPORA]
+        if stem in tables:
+            return tables[stem]
     if len(rest) != 1:
         raise InputError(
             f"{folder} holds no one file of questions", f"name it {QUESTIONS[0]}.jsonl, or give the file"
         )
     return rest[0]
-
-
-def _raw(file: Path) -> Iterator[Any]:
-    """Yield the rows of a file unchanged; take nested forms apart."""
-    if file.suffix in (".tsv", ".csv"):
-        yield from _table(file)
-        return
-    if file.suffix != ".json":
-        rows = read_jsonl(file)
-        has_own_reader = {"qa", "question_id", "options"} & {*rows[0]}
-        yield from rows_of(file) if has_own_reader else rows
-        return
-    try:
-        whole = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"{file} cannot be read ({error})", "give a JSON file in UTF-8") from error
-    if isinstance(whole, list):
-        yield from whole
-    elif "data" in whole:
-        yield from _squad(whole["data"])
-    elif "Data" in whole:  # TriviaQA
-        yield from whole["Data"]
-    else:
-        yield from rows_of(file)
-
-
-def _squad(articles: Sequence[Row]) -> Iterator[Row]:
-    """Yield the questions of SQuAD, each with its paragraph."""
-    for article in articles:
-        for n, p in enumerate(article["paragraphs"]):
-            passage = {"id": f"{article['title']}#{n}", "title": article["title"], "text": p["context"]}
-            for q in p["qas"]:
-                yield {**q, "squad": passage}
-
-
-def _table(file: Path) -> Iterator[Row]:
-    """Yield the rows of a table; one without a heading has a question and a list of answers (DPR)."""
-    delimiter = "\t" if file.suffix == ".tsv" else ","
-    with file.open(encoding="utf-8-sig", newline="") as text:
-        if "\t" in text.readline():
-            delimiter = "\t"
-        text.seek(0)
-        rows = [row for row in csv.reader(text, delimiter=delimiter) if row]
-    heading = rows[0]
-    if {"question", "claim"} & {*heading}:
-        for row in rows[1:]:
-            yield dict(zip(heading, row, strict=False))
-        return
-    for row in rows:
-        if len(row) == 2:
-            yield {"question": row[0], "answers": _list(row[1])}
-
-
-def _list(value: object) -> list[str]:
-    """Return the texts of a list, also of one written as JSON or Python; another value is one answer."""
-    if isinstance(value, str) and value.strip().startswith("["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = ast.literal_eval(str(value))
-    if isinstance(value, Mapping):
-        value = value.get("text", value.get("aliases", []))
-    return [str(v) for v in value] if isinstance(value, list) else [str(value)]
 
 
 def _question(row: Any, passages: dict[str, Row], file: Path, n: int) -> Row:
@@ -277,20 +218,29 @@ def _multiple_choice(id: str, stem: str, stated: Any, key: Any, file: Path, n: i
 def _answers(row: Row) -> list[str]:
     """Return the accepted answers of a row, without repetitions."""
     if "Answer" in row:  # TriviaQA
-        return [*dict.fromkeys([row["Answer"]["Value"], *row["Answer"].get("Aliases", [])])]
+        return _distinct([row["Answer"]["Value"], *row["Answer"].get("Aliases", [])])
     if "targetValue" in row:  # WebQuestions
-        return [(quoted or bare).strip() for quoted, bare in _DESCRIBED.findall(row["targetValue"])]
+        described = []
+        for quoted, bare in _DESCRIBED.findall(row["targetValue"]):
+            described.append((quoted or bare).strip())
+        return described
     for name in ("golden_answers", "answers", "possible_answers", "answer", "label"):
         found = row.get(name)
         if found in (None, ""):
             continue
         if name == "answers" and isinstance(found, list) and found and isinstance(found[0], dict):
             found = [answer["text"] for answer in found]  # SQuAD
-        answers = [*dict.fromkeys(_list(found))]
+        answers = _distinct(list_of(found))
         if "claim" in row or name == "label":
-            return [_STATEMENTS.get(answer.casefold(), answer) for answer in answers]
+            for n, answer in enumerate(answers):
+                answers[n] = _STATEMENTS.get(answer.casefold(), answer)
         return answers
     return []
+
+
+def _distinct(values: Iterable[str]) -> list[str]:
+    """Return values without repetitions, in their order."""
+    return list(dict.fromkeys(values))
 
 
 def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
@@ -304,9 +254,9 @@ def _gold(row: Row, passages: dict[str, Row]) -> list[str]:
         return [key]
     if "supporting_facts" in row and "context" in row:  # HotpotQA, 2WikiMultihopQA
         for title, sentences in row["context"]:
-            text = " ".join(map(str.strip, sentences))
-            passages.setdefault(title, {"id": title, "title": title, "text": text})
-        return [*dict.fromkeys(title for title, _ in row["supporting_facts"])]
+            stripped = [sentence.strip() for sentence in sentences]
+            passages.setdefault(title, {"id": title, "title": title, "text": " ".join(stripped)})
+        return _distinct([title for title, _ in row["supporting_facts"]])
     if "positive_ctxs" in row or "ctxs" in row:
         return _gold_contexts(row, passages)
     return _gold_names(row)
@@ -318,7 +268,7 @@ def _gold_names(row: Row) -> list[str]:
         paths: list[str] = []
         for name in ("gt_texts", "gt_images", "gt_videos"):
             paths += row.get(name) or ()
-        return [*dict.fromkeys(Path(path).name for path in paths)]
+        return _distinct([Path(path).name for path in paths])
     for name in ("gold", "gold_files", "videos"):
         if isinstance(row.get(name), list | str):
             return [*listed(row[name])]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragweave.evals.answers import Question
 from ragweave.evals.bench.run import ScoredSet
 from ragweave.evals.bench.show import HERE, NONE, Grid
 from ragweave.evals.bench.tables import Paper, Table
@@ -15,6 +16,8 @@ from ragweave.evals.runner import Runner
 from ragweave.models.chat import Chat
 
 BASELINE, OURS = "NaiveRAG", "VideoRAG"
+Answers = Mapping[str, str]
+"""Answers of a system by the id of their question."""
 
 
 def answers_of(folder: Path, system: str) -> dict[str, str]:
@@ -35,24 +38,31 @@ def pairs(
     """Return the cases by system: its answers against the baseline, or with `pairs` ours against its own."""
     said: dict[str, dict[str, str]] = {}
     for name, rows in runs.items():
-        said[name] = {row.outcome.question.id: row.outcome.answer.text for row in rows}
+        said[name] = {}
+        for row in rows:
+            said[name][row.outcome.question.id] = row.outcome.answer.text
     if answers is not None:
         for name, folder in table.answers.items():
             found = answers_of(answers, folder)
             if found:
                 said[name] = found
-    asked = [r.outcome.question for r in runs[OURS]]
+    questions = [row.outcome.question for row in runs[OURS]]
+    out = {}
+    for name, answers_of_system in said.items():
+        if table.judge == "pairs" and name != OURS:
+            out[name] = _cases(questions, said[OURS], answers_of_system)
+        if table.judge != "pairs" and name != BASELINE:
+            out[name] = _cases(questions, answers_of_system, said[BASELINE])
+    return out
 
-    def cases(ours: str, theirs: str) -> list[Case]:
-        out = []
-        for q in asked:
-            if q.id in said[ours] and q.id in said[theirs]:
-                out.append(Case(q.id, q.text, said[ours][q.id], said[theirs][q.id], q.kind))
-        return out
 
-    if table.judge == "pairs":
-        return {n: cases(OURS, n) for n in said if n != OURS}
-    return {n: cases(n, BASELINE) for n in said if n != BASELINE}
+def _cases(questions: Sequence[Question], first: Answers, second: Answers) -> list[Case]:
+    """Return a case for each question that both systems answer."""
+    out = []
+    for q in questions:
+        if q.id in first and q.id in second:
+            out.append(Case(q.id, q.text, first[q.id], second[q.id], q.kind))
+    return out
 
 
 async def verdicts(

@@ -67,14 +67,23 @@ def available_sets(
     table: Table, paths: Mapping[str, Path], corpus: Path | None, limit: int, seed: int
 ) -> list[BenchSet]:
     """Read the sets, those of the table first, and draw `limit` questions from each."""
-    known = {s.name: s for s in table.sets}
+    definitions = []
+    names = []
+    for known in table.sets:
+        names.append(known.name)
+        if known.name in paths:
+            definitions.append(known)
+    for name in paths:
+        if name not in names:
+            definitions.append(table.other.model_copy(update={"name": name}))
     out: list[BenchSet] = []
-    for name in sorted(paths, key=lambda n: [*known, n].index(n)):
-        definition = known.get(name) or table.other.model_copy(update={"name": name})
-        whole = read(name, paths[name], corpus)
+    for definition in definitions:
+        path = paths[definition.name]
+        whole = read(definition.name, path, corpus)
         drawn = replace(whole, questions=sample(whole.questions, limit, seed))
-        parts = collections(drawn, paths[name]) if definition.apart else [drawn]
-        out += [BenchSet(definition, part) for part in parts]
+        parts = collections(drawn, path) if definition.apart else [drawn]
+        for part in parts:
+            out.append(BenchSet(definition, part))
     return out
 
 
@@ -122,11 +131,15 @@ def available_arms(
     Raises:
         InputError: the table has no arm of a name.
     """
-    names = [name.strip() for name in only.split(";")]
-    wanted = [name for name in names if name] or list(table.arms)
-    for name in wanted:
-        if name not in table.arms:
+    wanted = []
+    for part in only.split(";"):
+        name = part.strip()
+        if name and name not in table.arms:
             raise InputError(f"the table has no arm “{name}”", f"use one of: {'; '.join(table.arms)}")
+        if name:
+            wanted.append(name)
+    if not wanted:
+        wanted = list(table.arms)
     met = {"": True, "model": generates, "router": bool(model_settings().router), "web": bool(available())}
     arms: dict[str, Arm] = {}
     lacking: dict[str, str] = {}

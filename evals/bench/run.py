@@ -16,7 +16,7 @@ from ragweave.components.indexing import at_indexing
 from ragweave.components.route import Routed, labels
 from ragweave.corpora.ingest.run import index
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.corpora.types import CORPORA, Label
+from ragweave.corpora.types import CORPORA, Corpus, Label
 from ragweave.evals.answers import AnswerVerdict, ask_all
 from ragweave.evals.bench.forms import FormBundle
 from ragweave.evals.bench.tables import Arm, Paper, Set
@@ -62,10 +62,12 @@ class ScoredSet:
 
 async def prepared(of: Paper, sets: Sequence[BenchSet], work: Path) -> list[BenchSet]:
     """Index the material: each set in its own library, or all sets of the table in one."""
-    if not of.together:
-        return [replace(s, library=await _library([s], work)) for s in sets]
-    name = await _library(sets, work)
-    return [replace(s, library=name) for s in sets]
+    out = []
+    name = await _library(sets, work) if of.together else ""
+    for bench_set in sets:
+        library = name or await _library([bench_set], work)
+        out.append(replace(bench_set, library=library))
+    return out
 
 
 async def _library(sets: Sequence[BenchSet], work: Path) -> str:
@@ -77,7 +79,8 @@ async def _library(sets: Sequence[BenchSet], work: Path) -> str:
             rows.append({"kind": kind, **row, "id": f"{s.set.name}/{row['id']}"})
         files += s.bundle.files
     files = list(dict.fromkeys(files))
-    digest = hashlib.sha256("\n".join(map(str, files)).encode()).hexdigest()[:10]
+    paths = "\n".join([str(file) for file in files])
+    digest = hashlib.sha256(paths.encode()).hexdigest()[:10]
     name = f"recordings-{digest}"
     if rows:
         name = (await prepare(rows, work, digest if files else "")).name
@@ -118,9 +121,12 @@ def _changed(asked: BenchSet) -> dict[str, Any]:
 
 def _form_of(asked: BenchSet) -> str:
     """Return the form in which a set scores answers: a letter if its questions state options."""
-    if any(question.letter for question in asked.bundle.questions):
-        return "letter"
-    return "words" if {"em", "f1"} & {*asked.set.metrics} else "sentences"
+    for question in asked.bundle.questions:
+        if question.letter:
+            return "letter"
+    if "em" in asked.set.metrics or "f1" in asked.set.metrics:
+        return "words"
+    return "sentences"
 
 
 def graph_of(arm: Arm, context: Context) -> str:
@@ -135,14 +141,12 @@ async def ask(
     context = context_of(arm, asked, mode, more)
     base: Callable[[], Builder] = import_module(GRAPHS[graph_of(arm, context)]).build
     library = await open_library(asked.library)
-    counts = await library.counts()
-    corpora = [corpus for corpus in CORPORA if counts.get(corpus)]
-    given = {q.text: _label(arm.route, asked, q.id, corpora, seed) for q in asked.bundle.questions}
+    labels_given = _labels(arm.route, asked, await library.counts(), seed)
 
     def build() -> Builder:
         if not arm.route:
             return base()
-        return with_route(base(), CHOICES.get(arm.route) or _given(given))
+        return with_route(base(), CHOICES.get(arm.route) or _given(labels_given))
 
     of = {"arm": arm.model_dump(), "set": asked.set.model_dump(), "seed": seed, "library": asked.library}
     outcomes = await ask_all(
@@ -154,18 +158,27 @@ async def ask(
         of=of,
         off=check_off(arm.off),
     )
-    gold: set[str] = set()
-    for question in asked.bundle.questions:
-        gold.update(question.gold)
-    ids: set[str] = set()
-    for outcome in outcomes:
-        ids.update(outcome.evidence)
-    keys = await _keys(library, ids, asked.set.name, gold)
+    keys = await _keys(library, outcomes, asked)
     scored = []
     for outcome in outcomes:
-        found = dict.fromkeys(keys[id] for id in outcome.evidence if id in keys)
+        found: list[str] = []
+        for id in outcome.evidence:
+            if id in keys and keys[id] not in found:
+                found.append(keys[id])
         scored.append(ScoredSet(asked, outcome, tuple(found)))
     return scored
+
+
+def _labels(route: str, asked: BenchSet, counts: Mapping[Corpus, int], seed: int) -> dict[str, str]:
+    """Return the label that an arm gives each question, by its text."""
+    corpora: list[str] = []
+    for corpus in CORPORA:
+        if counts.get(corpus):
+            corpora.append(corpus)
+    out = {}
+    for question in asked.bundle.questions:
+        out[question.text] = _label(route, asked, question.id, corpora, seed)
+    return out
 
 
 def _label(route: str, asked: BenchSet, id: str, corpora: Sequence[str], seed: int) -> str:
@@ -185,15 +198,24 @@ def _given(given: Mapping[str, str]) -> Choose:
     return choose
 
 
-async def _keys(library: Library, ids: set[str], name: str, gold: set[str]) -> dict[str, str]:
-    """Return the name under which the set may list an item as gold: its id in the list, or its file."""
+async def _keys(library: Library, outcomes: Sequence[AnswerVerdict], asked: BenchSet) -> dict[str, str]:
+    """Return the name under which the set may list each retrieved item as gold: its id, or its file."""
+    gold: set[str] = set()
+    for question in asked.bundle.questions:
+        gold.update(question.gold)
+    ids: set[str] = set()
+    for outcome in outcomes:
+        ids.update(outcome.evidence)
     out: dict[str, str] = {}
     for id, item in (await library.items(sorted(ids))).items():
-        key, file = str(item.meta.get("key") or ""), Path(item.locator.get("file", ""))
+        key = str(item.meta.get("key") or "")
+        file = Path(item.locator.get("file", ""))
         if key:
-            out[id] = key.removeprefix(f"{name}/")
+            out[id] = key.removeprefix(f"{asked.set.name}/")
+        elif file.stem in gold:
+            out[id] = file.stem
         else:
-            out[id] = file.stem if file.stem in gold else file.name
+            out[id] = file.name
     return out
 
 
@@ -232,7 +254,9 @@ def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[f
     `average` has the first metric of each question's set. `router` has the accuracy of each class, because
     UniversalRAG prints the mean over its six classes.
     """
-    out: dict[str, list[float]] = {column: [] for column in columns}
+    out: dict[str, list[float]] = {}
+    for column in columns:
+        out[column] = []
     classes: dict[str, list[float]] = {}
     for row in rows:
         for column, metric in _metrics_of(row.asked.set).items():
@@ -246,13 +270,16 @@ def marks(rows: Sequence[ScoredSet], columns: Sequence[str]) -> dict[str, list[f
             else:
                 out[column].append(value)
     if classes:
-        out["router"] = [sum(values) / len(values) for values in classes.values()]
+        for values in classes.values():
+            out["router"].append(sum(values) / len(values))
     return out
 
 
 def _metrics_of(of: Set) -> dict[str, str]:
     """Return the metric of each column that a set adds to."""
-    out = {f"{of.name} {metric}": metric for metric in of.metrics}
+    out = {}
+    for metric in of.metrics:
+        out[f"{of.name} {metric}"] = metric
     out["router"] = "router"
     if of.metrics:
         out["average"] = of.metrics[0]
@@ -269,9 +296,15 @@ def side(rows: Sequence[ScoredSet]) -> dict[str, float | None]:
         values = _side_values(name, rows)
         out[name] = 100 * sum(values) / len(values) if values else None
     total = len(rows) or 1
-    out["calls"] = sum(r.outcome.answer.model_calls for r in rows) / total
-    out["tokens"] = sum(r.outcome.answer.tokens for r in rows) / total
-    out["ms"] = 1000 * sum(r.outcome.seconds for r in rows) / total
+    calls = tokens = 0
+    seconds = 0.0
+    for row in rows:
+        calls += row.outcome.answer.model_calls
+        tokens += row.outcome.answer.tokens
+        seconds += row.outcome.seconds
+    out["calls"] = calls / total
+    out["tokens"] = tokens / total
+    out["ms"] = 1000 * seconds / total
     return out
 
 

@@ -46,7 +46,7 @@ def grids(
     for name in dict.fromkeys([*table.arms, *block]):
         if name in runs:
             found = marks(runs[name], columns)
-            rows.append((f"{name}, {here}", [_per_cent(found[c]) for c in columns]))
+            rows.append((f"{name}, {here}", [_per_cent(found[column]) for column in columns]))
         if name in block:
             printed = [f"{v:g}" for v in block[name]]
             missing = [NONE] * (len(columns) - len(printed))
@@ -67,7 +67,10 @@ def side_grid(runs: Mapping[str, Sequence[ScoredSet]], routed: bool = False) -> 
         if not routed:
             figures["router"] = None
         columns = list(figures)
-        table.append((name, [NONE if value is None else f"{value:.1f}" for value in figures.values()]))
+        cells = []
+        for value in figures.values():
+            cells.append(NONE if value is None else f"{value:.1f}")
+        table.append((name, cells))
     return Grid("On our side, over all questions asked", columns, table)
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragweave.models.errors import InputError
 
 HERE = Path(__file__).parent
-PAPERS = tuple(sorted(p.stem for p in HERE.glob("*.toml")))
+PAPERS = tuple(sorted([path.stem for path in HERE.glob("*.toml")]))
 
 
 class _Data(BaseModel):
@@ -50,7 +50,11 @@ class Set(_Data):
     @property
     def columns(self) -> list[str]:
         """The names of its columns; a metric that cannot be had here has one as well."""
-        return [f"{self.name} {m}" for m in self.metrics or ((self.column,) if self.column else ())]
+        if self.metrics:
+            return [f"{self.name} {metric}" for metric in self.metrics]
+        if self.column:
+            return [f"{self.name} {self.column}"]
+        return []
 
 
 class Table(_Data):
@@ -58,7 +62,7 @@ class Table(_Data):
 
     With a `judge`, `published` has a row an aspect; otherwise a row an arm, in the order of columns.
 
-    It is empty where the paper printed a figure alone, in which no number stands.
+    It is empty if the paper printed only a drawing without numbers.
     """
 
     title: str

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, save
+from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, lookup, save
 from ragweave.evals.claims.played import ClaimRecord, Run, kept_note, replayed, stroke, verdict
 
 NAME = "auto_rag"
@@ -78,7 +78,9 @@ def by_hop(outcomes: Sequence[Row]) -> Table:
     """Sort outcomes by arm and hops."""
     out: Table = {}
     for arm in ARMS:
-        out[arm] = {hop: [] for hop in HOPS}
+        out[arm] = {}
+        for hop in HOPS:
+            out[arm][hop] = []
     for row in outcomes:
         arm, hop, _ = row["run"].split("/")
         out[arm][int(hop)].append(row)
@@ -87,7 +89,7 @@ def by_hop(outcomes: Sequence[Row]) -> Table:
 
 def rights(record: ClaimRecord, rows: Sequence[Row]) -> list[float]:
     """Return 1 for each right answer."""
-    chains = {chain["id"]: chain["links"] for chain in record.of("chain")}
+    chains = lookup(record.of("chain"), "id", "links")
     out = []
     for row in rows:
         _, hop, id = row["run"].split("/")
@@ -123,7 +125,8 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
         lines.append(f"{arm:22}{cells}   {_mean(all_rows, 'calls'):.2f}")
     lines += ["", "share of right answers, less the agent without reasoning"]
     base = _over_hops(record, found[ONE])
-    lines += [f"{arm:22}{gain(base, _over_hops(record, found[arm]))}" for arm in (PRESET, AGENT)]
+    for arm in (PRESET, AGENT):
+        lines.append(f"{arm:22}{gain(base, _over_hops(record, found[arm]))}")
     lines += ["", kept_note(len(outcomes), changed)]
     return ClaimReport("\n".join(lines), figures, lambda path: draw(record, found, path))
 
@@ -139,16 +142,22 @@ def _mean(rows: Sequence[Row], key: str) -> float:
 def _over_hops(record: ClaimRecord, hops: Mapping[int, Sequence[Row]]) -> list[float]:
     """Return the share of right answers of each chain, so that the interval resamples chains."""
     by_hops = [rights(record, rows) for rows in hops.values()]
-    return [sum(row) / len(row) for row in zip(*by_hops, strict=True)]
+    shares = []
+    for of_chain in zip(*by_hops, strict=True):
+        shares.append(sum(of_chain) / len(of_chain))
+    return shares
 
 
 def draw(record: ClaimRecord, found: Table, path: Path) -> None:
     """Draw rounds and right answers by hops."""
     figure, (left, right) = drawing(2, (9, 4))
     for n, (arm, hops) in enumerate(found.items()):
-        rounds = [_mean(rows, "rounds") for rows in hops.values()]
+        rounds = []
+        shares = []
+        for rows in hops.values():
+            rounds.append(_mean(rows, "rounds"))
+            shares.append(sum(rights(record, rows)) / len(rows))
         left.plot(HOPS, rounds, label=arm, **stroke(n))
-        shares = [sum(rights(record, rows)) / len(rows) for rows in hops.values()]
         right.plot(HOPS, shares, label=arm, **stroke(n))
     left.set(title="rounds", xticks=HOPS, xlabel="hops", ylim=(0, None))
     right.set(title="share of right answers", xticks=HOPS, xlabel="hops", ylim=(-0.03, 1.03))

@@ -53,14 +53,28 @@ def read_rows(name: str) -> list[Row]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"the record {path.name} cannot be read ({error.strerror})", "restore it") from error
-    return [json.loads(line) for line in lines if line.strip()]
+    rows = []
+    for line in lines:
+        if line.strip():
+            rows.append(json.loads(line))
+    return rows
+
+
+def lookup(rows: Iterable[Mapping[str, Any]], key: str, value: str) -> dict[str, Any]:
+    """Return one field of rows by another field."""
+    found = {}
+    for row in rows:
+        found[row[key]] = row[value]
+    return found
 
 
 def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write a record whole."""
     path = RECORDS / f"{name}.jsonl"
     new = path.with_suffix(".new")
-    new.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    with new.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
     new.replace(path)
 
 
@@ -174,7 +188,8 @@ def bars(axis: Axes, series: Mapping[str, Sequence[float]], names: Sequence[str]
     """Draw a group of lying bars for each name, one bar a series."""
     height = 0.8 / len(series)
     for at, (label, values) in enumerate(series.items()):
-        places = [len(names) - 1 - n + 0.4 - height * (at + 0.5) for n in range(len(names))]
+        highest = len(names) - 1 + 0.4 - height * (at + 0.5)
+        places = [highest - n for n in range(len(names))]
         axis.barh(places, values, height * 0.92, label=label)
     axis.set_yticks(range(len(names)), list(names)[::-1])
     axis.set_xlim(0, most)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import html
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, save
+from ragweave.evals.claims.common import ClaimReport, Given, Row, drawing, gain, lookup, save
 from ragweave.evals.claims.played import (
     ClaimRecord,
     Run,
@@ -40,15 +40,21 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "agent, model grades": ("agent", {"check_by": "off", "grade_by": "llm", "web": "auto"}),
 }
 """Graph and knobs of each arm."""
-OTHERS = tuple(arm for arm in ARMS if arm != "plain RAG")
+BASE, *OTHERS = ARMS
+"""Plain RAG, and the arms that the report compares with it."""
 VERDICTS = ("right", "wrong", "declined")
 Verdicts = Mapping[str, Mapping[int, Sequence[str]]]
 """Verdicts by arm and step, in the order of the questions."""
 
 
+def _ids(questions: Sequence[Row]) -> list[str]:
+    """Return the ids of questions."""
+    return [row["id"] for row in questions]
+
+
 def passages(questions: Sequence[Row], step: int) -> list[Row]:
     """Return the library of a step."""
-    order = first_by_digest(row["id"] for row in questions)
+    order = first_by_digest(_ids(questions))
     removed = set(order[: len(order) * step // 100])
     out = []
     for row in questions:
@@ -60,7 +66,7 @@ def passages(questions: Sequence[Row], step: int) -> list[Row]:
 
 def write_pages(questions: Sequence[Row], folder: Path) -> Path:
     """Write the pages that replace the web; return their folder."""
-    order = first_by_digest((row["id"] for row in questions), "web")
+    order = first_by_digest(_ids(questions), "web")
     with_answer = set(order[: round(len(order) * WEB_SHARE)])
     folder.mkdir(parents=True, exist_ok=True)
     for row in questions:
@@ -97,10 +103,12 @@ async def runs(record: ClaimRecord, work: Path, steps: Sequence[int] = STEPS) ->
 
 def judged(record: ClaimRecord, outcomes: Sequence[Row]) -> dict[str, dict[int, list[str]]]:
     """Return the verdicts by arm and step, in the order of the questions."""
-    answers = {row["id"]: row["answers"] for row in record.of("question")}
+    answers = lookup(record.of("question"), "id", "answers")
     out: dict[str, dict[int, list[str]]] = {}
     for arm in ARMS:
-        out[arm] = {step: [] for step in STEPS}
+        out[arm] = {}
+        for step in STEPS:
+            out[arm][step] = []
     for row in outcomes:
         arm, step, id = row["run"].split("/")
         out[arm][int(step)].append(verdict(row, answers[id]))
@@ -111,7 +119,10 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
     """Return right, wrong and declined at each step, and what each arm keeps of its right answers."""
     found = judged(record, outcomes)
     count = len(record.of("question"))
-    heads = "".join(f"{f'{step} %':>12}" for step in STEPS)
+    heads = ""
+    for step in STEPS:
+        percent = f"{step} %"
+        heads += f"{percent:>12}"
     lines = [f"{count} questions a step; right / wrong / declined with so many passages that answer removed"]
     lines += ["", f"{'':22}{heads}"]
     figures: dict[str, float] = {}
@@ -137,32 +148,45 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
 
 def _counts(verdicts: Sequence[str]) -> str:
     """Return the numbers of right, wrong and declined answers."""
-    return "/".join(str(verdicts.count(kind)) for kind in VERDICTS)
+    counts = [str(verdicts.count(kind)) for kind in VERDICTS]
+    return "/".join(counts)
 
 
 def _gains(found: Verdicts, kind: str) -> list[str]:
     """Return the difference of each arm to plain RAG in the share of a verdict."""
-    base = _mean(found["plain RAG"], kind)
-    return [f"{arm:22}{gain(base, _mean(found[arm], kind))}" for arm in OTHERS]
+    base = _mean(found[BASE], kind)
+    lines = []
+    for arm in OTHERS:
+        lines.append(f"{arm:22}{gain(base, _mean(found[arm], kind))}")
+    return lines
 
 
 def _mean(steps: Mapping[int, Sequence[str]], kind: str) -> list[float]:
     """Return the share of a verdict over all steps, by question, so that the interval resamples questions."""
-    by_question = zip(*steps.values(), strict=True)
-    return [verdicts.count(kind) / len(verdicts) for verdicts in by_question]
+    return _shares(zip(*steps.values(), strict=True), kind)
+
+
+def _shares(groups: Iterable[Sequence[str]], kind: str) -> list[float]:
+    """Return the share of a verdict in each group of verdicts."""
+    return [verdicts.count(kind) / len(verdicts) for verdicts in groups]
 
 
 def _by_kind(record: ClaimRecord, found: Verdicts) -> list[str]:
     """Return right, wrong and declined at the last step by the kind of near miss."""
     kinds = [row["kind"] for row in record.of("question")]
     names = list(dict.fromkeys(kinds))
-    lines = [f"{'':22}" + "".join(f"{f'{name} ({kinds.count(name)})':>16}" for name in names)]
+    heads = ""
+    for name in names:
+        head = f"{name} ({kinds.count(name)})"
+        heads += f"{head:>16}"
+    lines = [f"{'':22}{heads}"]
     for arm, steps in found.items():
-        last = list(zip(steps[STEPS[-1]], kinds, strict=True))
+        by_kind: dict[str, list[str]] = {}
+        for of_question, kind in zip(steps[STEPS[-1]], kinds, strict=True):
+            by_kind.setdefault(kind, []).append(of_question)
         cells = ""
         for name in names:
-            verdicts = [found_verdict for found_verdict, kind in last if kind == name]
-            cells += f"{_counts(verdicts):>16}"
+            cells += f"{_counts(by_kind[name]):>16}"
         lines.append(f"{arm:22}{cells}")
     return lines
 
@@ -172,8 +196,7 @@ def draw(found: Verdicts, path: Path) -> None:
     figure, axes = drawing(3, (11, 4))
     for axis, kind in zip(axes, VERDICTS, strict=True):
         for n, (arm, steps) in enumerate(found.items()):
-            shares = [verdicts.count(kind) / len(verdicts) for verdicts in steps.values()]
-            axis.plot(STEPS, shares, label=arm, **stroke(n))
+            axis.plot(STEPS, _shares(steps.values(), kind), label=arm, **stroke(n))
         axis.set(title=kind, ylim=(-0.03, 1.03), xticks=STEPS, xlabel="% of gold passages removed")
     axes[-1].legend(fontsize="small")
     save(figure, path)

@@ -10,6 +10,7 @@ from typing import Any
 
 PACE = 2.5
 """Words a second, where the data state no times."""
+Row = dict[str, Any]
 Placed = dict[str, tuple[str, float, float]]
 """Lecture, first and last second, by the path of a slide."""
 
@@ -20,19 +21,23 @@ def placed(data: Path) -> Placed:
     for name, slides in _lectures(data).items():
         at = 0.0
         for slide in slides:
-            stated = slide["end_est"] is not None and slide["end_est"] > slide["start_est"]
-            lasts = (
-                slide["end_est"] - slide["start_est"] if stated else len(slide["narration"].split()) / PACE
-            )
-            places[slide["image"]] = (name, at, at + max(lasts, 1.0))
-            at = places[slide["image"]][2]
+            end = at + max(_seconds(slide), 1.0)
+            places[slide["image"]] = (name, at, end)
+            at = end
     return places
 
 
-def _lectures(data: Path) -> dict[str, list[dict[str, Any]]]:
+def _seconds(slide: Row) -> float:
+    """Return the length of a slide: as the data state it, or by the words of its narration."""
+    if slide["end_est"] is not None and slide["end_est"] > slide["start_est"]:
+        return float(slide["end_est"] - slide["start_est"])
+    return len(slide["narration"].split()) / PACE
+
+
+def _lectures(data: Path) -> dict[str, list[Row]]:
     from ragweave.evals.data import read_jsonl
 
-    lectures: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    lectures: dict[str, list[Row]] = defaultdict(list)
     for row in read_jsonl(data / "slides.jsonl", ["lecture", "image", "narration"]):
         lectures[row["lecture"]].append(row)
     return lectures
@@ -59,9 +64,15 @@ def film(frames: Sequence[tuple[Path, float]], to: Path) -> None:
     from ragweave.corpora.video.ffmpeg import binary
 
     listed = to.with_suffix(".txt")
-    shown = [f"file '{path}'\nduration {lasts:.3f}" for path, lasts in frames]
-    listed.write_text("\n".join([*shown, f"file '{frames[-1][0]}'"]), encoding="utf-8")
-    form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{sum(lasts for _, lasts in frames):.3f}"]
+    shown = []
+    total = 0.0
+    for path, lasts in frames:
+        shown.append(f"file '{path}'\nduration {lasts:.3f}")
+        total += lasts
+    # The format ignores the length of the last picture unless it comes twice.
+    shown.append(f"file '{frames[-1][0]}'")
+    listed.write_text("\n".join(shown), encoding="utf-8")
+    form = ["-vf", "scale=640:480,fps=2,format=yuv420p", "-t", f"{total:.3f}"]
     made = [binary(), "-v", "error", "-f", "concat", "-safe", "0", "-i", str(listed), *form]
     subprocess.run([*made, str(to)], check=True)
     listed.unlink()
@@ -73,5 +84,7 @@ def subtitles(cues: Iterable[tuple[float, float, str]], to: Path) -> None:
     def clock(at: float) -> str:
         return f"{int(at) // 3600:02}:{int(at) // 60 % 60:02}:{at % 60:06.3f}"
 
-    said = [f"{clock(start)} --> {clock(end)}\n{text}\n" for start, end, text in cues]
-    to.write_text("WEBVTT\n\n" + "\n".join(said), encoding="utf-8")
+    blocks = []
+    for start, end, text in cues:
+        blocks.append(f"{clock(start)} --> {clock(end)}\n{text}\n")
+    to.write_text("WEBVTT\n\n" + "\n".join(blocks), encoding="utf-8")

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage, SystemMessage
 
 from ragweave.components.context import Context
-from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, Row, read_rows
+from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, Row, lookup, read_rows
 from ragweave.evals.metrics import says
 from ragweave.graphs.run import GRAPHS
 from ragweave.models.chat import override
@@ -43,10 +43,13 @@ class Player(KeptChat):
     """A model of kept replies for which the day of a prompt does not count."""
 
     def _said(self, messages: Sequence[Any]) -> list[list[str]]:
-        return [[role, _DAY.sub("Today is a day.", text)] for role, text in super()._said(messages)]
+        said = []
+        for role, text in super()._said(messages):
+            said.append([role, _DAY.sub("Today is a day.", text)])
+        return said
 
     def _absent(self, key: str) -> Exception:
-        """Return an error that a node takes for one of its model, so that the run goes on to its end."""
+        """Return an error that a node takes for one of its model, so that the run still comes to its end."""
         return RuntimeError(f"no reply is kept for the prompt {key}")
 
 
@@ -64,7 +67,7 @@ class ClaimRecord:
         rows: dict[str, list[Row]] = {}
         for row in read_rows(name):
             rows.setdefault(row["row"], []).append(row)
-        return cls(rows, {row["key"]: row["text"] for row in rows.get("reply", [])})
+        return cls(rows, lookup(rows.get("reply", []), "key", "text"))
 
     def of(self, kind: str) -> list[Row]:
         """Return the rows of a kind."""
@@ -72,7 +75,10 @@ class ClaimRecord:
 
     def outcomes(self) -> dict[str, Row]:
         """Return the kept outcomes by run."""
-        return {row["run"]: row for row in self.of("outcome")}
+        found = {}
+        for row in self.of("outcome"):
+            found[row["run"]] = row
+        return found
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,10 @@ async def played(runs: Sequence[Run], record: ClaimRecord) -> tuple[list[Row], l
     for run in runs:
         model = Player(kept=record.kept)
         with override(writer=model):
-            row = await (_plain(run, model) if run.graph == "plain" else _graph(run))
+            if run.graph == "plain":
+                row = await _plain(run, model)
+            else:
+                row = await _graph(run)
         if model.missing:
             missing.append({**model.missing[0], "run": run.name})
             changed += 1
@@ -140,10 +149,13 @@ async def _plain(run: Run, model: Player) -> Row:
     context = Context(**{**run.context, "mode": "extractive"})
     state: Any = await graph.ainvoke({"messages": [HumanMessage(run.question)]}, context=context)
     rows = state["evidence"][: context.kept]
-    shown = "\n\n".join(f"[{n}] {row['title']}\n{row['text']}" for n, row in enumerate(rows, 1))
-    asked = [SystemMessage(PLAIN), HumanMessage(f"{shown}\n\nQuestion: {run.question}")]
+    shown = []
+    for n, row in enumerate(rows, 1):
+        shown.append(f"[{n}] {row['title']}\n{row['text']}")
+    passages = "\n\n".join(shown)
+    prompt = [SystemMessage(PLAIN), HumanMessage(f"{passages}\n\nQuestion: {run.question}")]
     try:
-        text = str((await model.ainvoke(asked)).text)
+        text = str((await model.ainvoke(prompt)).text)
     except RuntimeError:  # the reply is missing, which the model has noted
         text = ""
     return {"answer": text, "abstained": "UNKNOWN" in text or not text, "calls": 1, "rounds": 1}
@@ -171,8 +183,10 @@ def _compiled(run: Run) -> Any:
 
 def kept_note(runs: int, changed: int) -> str:
     """Say how many runs were run again, and of how many the kept outcome counts."""
-    said = f"{runs - changed} runs were run again with the replies that are kept."
-    return f"{said} Of {changed} a prompt has changed since; their kept answers count." if changed else said
+    note = f"{runs - changed} runs were run again with the replies that are kept."
+    if changed:
+        note += f" Of {changed} a prompt has changed since; their kept answers count."
+    return note
 
 
 def stroke(n: int) -> dict[str, Any]:

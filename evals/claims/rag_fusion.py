@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, bars, drawing, read_rows, save
+from ragweave.evals.claims.common import ClaimReport, Given, KeptChat, bars, drawing, lookup, read_rows, save
 from ragweave.evals.sets import folder_of
 
 if TYPE_CHECKING:
@@ -100,9 +100,10 @@ class Search:
         from ragweave.nodes.fuse import fuse
 
         context = self.context.model_validate({**self.context.model_dump(exclude_unset=True), **knobs})
-        rewrites = list(dict.fromkeys(row["query"] for row in found))
-        if self.query in rewrites:
-            rewrites.remove(self.query)
+        rewrites: list[str] = []
+        for row in found:
+            if row["query"] != self.query and row["query"] not in rewrites:
+                rewrites.append(row["query"])
         phrased: Any = [{"hop": 1, "query": self.query, "also": [], "rewrites": rewrites, "by": "llm"}]
         state: Any = {**self.state, "found": found, "queries": phrased}
         update = await fuse(state, Runtime(context=context, stream_writer=lambda _: None))
@@ -117,7 +118,11 @@ class Search:
 
     def found_by(self, query: str) -> list[RankedList]:
         """Return the lists of one phrasing."""
-        return [row for row in self.found if row["query"] == query]
+        lists = []
+        for row in self.found:
+            if row["query"] == query:
+                lists.append(row)
+        return lists
 
     async def ordered(self, query: str, found: list[RankedList]) -> list[Evidence]:
         """Fuse lists and rank the result by a query."""
@@ -129,7 +134,11 @@ class Search:
 
     def phrasings(self) -> list[str]:
         """Return the question and its rewrites."""
-        return list(dict.fromkeys([self.query, *(row["query"] for row in self.found)]))
+        queries = [self.query]
+        for row in self.found:
+            if row["query"] not in queries:
+                queries.append(row["query"])
+        return queries
 
     def of_kind(self, kind: str) -> list[list[tuple[str, float]]]:
         """Return the lists of one kind, the question's first."""
@@ -137,7 +146,7 @@ class Search:
         for row in self.found:
             if row["kind"] == kind:
                 lists[row["query"]] = list(zip(row["ids"], row["scores"], strict=True))
-        return [lists.get(q, []) for q in self.phrasings()]
+        return [lists.get(query, []) for query in self.phrasings()]
 
     async def items(self, ids: Sequence[str]) -> list[str]:
         """Return the texts of items."""
@@ -148,11 +157,14 @@ class Search:
         """Return the texts of rows; "" for rows of files that do not answer."""
         out = []
         for row in rows:
-            text, locator = (
-                (row["text"], row["locator"]) if isinstance(row, dict) else (row.text, row.locator)
-            )
-            is_answer = str(locator.get("file", "")).endswith(self.file)
-            out.append(" ".join(text.split()) if is_answer else "")
+            if isinstance(row, dict):
+                text, locator = row["text"], row["locator"]
+            else:
+                text, locator = row.text, row.locator
+            if str(locator.get("file", "")).endswith(self.file):
+                out.append(" ".join(text.split()))
+            else:
+                out.append("")
         return out
 
 
@@ -161,7 +173,12 @@ def ranked(lists: Sequence[list[tuple[str, float]]], k: int, first: float) -> li
     from ragweave.components.fusion import fuse_ranks
 
     weights = [first, *[1.0] * (len(lists) - 1)]
-    return [i for i, _ in fuse_ranks(list(zip(weights, lists, strict=True)), k)]
+    return _ids(fuse_ranks(list(zip(weights, lists, strict=True)), k))
+
+
+def _ids(scored: Sequence[tuple[str, float]]) -> list[str]:
+    """Return the ids of scored items."""
+    return [item for item, _ in scored]
 
 
 async def arms(row: Mapping[str, Any], search: Search) -> Found:
@@ -176,7 +193,7 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
         out[name] = await search.by_node(lists)
     rankings = []
     for evidence in await search.each():
-        rankings.append([(e["id"], 0.0) for e in evidence])
+        rankings.append([(passage["id"], 0.0) for passage in evidence])
     for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
         out[f"ranks, {name}"] = await search.items(ranked(rankings, k, first))
     out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
@@ -184,7 +201,7 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
     out[PUBLISHED] = await search.by_node(search.found, **preset)
     for name, kind in (("words", "lexical"), ("vectors", "dense")):
         of_kind = search.of_kind(kind)
-        out[f"{name}, question alone"] = await search.items([id for id, _ in of_kind[0]])
+        out[f"{name}, question alone"] = await search.items(_ids(of_kind[0]))
         out[f"{name}, ranks, k=60"] = await search.items(ranked(of_kind, 60, 1.0))
     return out
 
@@ -233,7 +250,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     """Return the table and the intervals."""
     from ragweave.evals.bootstrap import paired
 
-    foreign = [n for n, row in enumerate(questions) if row["foreign"]]
+    foreign = _foreign(questions)
     lines = [f"{len(questions)} hard questions, {len(foreign)} of them in another language than the file"]
     lines += [
         _rewrite_counts(questions),
@@ -244,7 +261,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     for arm, at in places.items():
         four, ten = within(at, 4), within(at, 10)
         shares[arm] = sum(four) / len(at), sum(ten) / len(at)
-        other = sum(four[n] for n in foreign) / max(1, len(foreign))
+        other = _share_of(foreign, four)
         lines.append(f"{arm:30} {shares[arm][0]:7.2f} {shares[arm][1]:9.2f} {other:17.2f}")
     lines += ["", "difference among the first 4, with its 95 % interval (paired bootstrap)"]
     for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
@@ -258,9 +275,26 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
     return ClaimReport("\n".join(lines), figures, lambda path: draw(shares, path))
 
 
+def _foreign(questions: Sequence[dict[str, Any]]) -> list[int]:
+    """Return the indices of the questions in another language than their file."""
+    out = []
+    for n, row in enumerate(questions):
+        if row["foreign"]:
+            out.append(n)
+    return out
+
+
+def _share_of(indices: Sequence[int], values: Sequence[float]) -> float:
+    """Return the mean of the values at some indices, 0 without any."""
+    total = 0.0
+    for n in indices:
+        total += values[n]
+    return total / max(1, len(indices))
+
+
 def _rewrite_counts(questions: Sequence[dict[str, Any]]) -> str:
     """Return a line with the number of rewrites that contain a helpful word."""
-    rewrites = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
+    rewrites = lookup(read_rows(REWRITES), "question", "queries")
     count = decisive = shared = 0
     for row in questions:
         for rewrite in rewrites[row["question"]]:

@@ -33,9 +33,12 @@ def paragraphs_of(section: str) -> list[str]:
     found = []
     for block in re.split(r"\n\s*\n", section):
         block = block.strip()
-        if not block.startswith(("#", "!", "|", ">", "```")):
-            found.append(" ".join(_LINK.sub(r"\1", block).split()))
-    return [text for text in found if len(text.split()) >= WORDS]
+        if block.startswith(("#", "!", "|", ">", "```")):
+            continue
+        words = _LINK.sub(r"\1", block).split()
+        if len(words) >= WORDS:
+            found.append(" ".join(words))
+    return found
 
 
 def _sections(data: Path) -> list[Row]:
@@ -91,7 +94,8 @@ def _read(data: Path, images: list[str]) -> dict[str, str]:
     for image in images:
         with Image.open(data / "slide_lectures_swc" / image) as opened:
             pixels = np.asarray(opened.convert("RGB"))
-        out[image] = " ".join(line.text for line in engine.lines(pixels))
+        lines = [line.text for line in engine.lines(pixels)]
+        out[image] = " ".join(lines)
     return out
 
 
@@ -112,8 +116,13 @@ async def slide_words(data: Path, work: Path) -> dict[str, str]:
 
 async def rows_of(data: Path, work: Path) -> list[Row]:
     """Return the rows of the item list (docs/formats.md)."""
-    rows = [row for row in library_rows(data) if row["kind"] != "document"]
-    paragraphs = [row for row in rows if row["kind"] == "paragraph"]
+    rows = []
+    paragraphs = []
+    for row in library_rows(data):
+        if row["kind"] != "document":
+            rows.append(row)
+        if row["kind"] == "paragraph":
+            paragraphs.append(row)
     return [*rows, *_articles(paragraphs), *_sections(data), *_slides(data, await slide_words(data, work))]
 
 

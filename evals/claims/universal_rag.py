@@ -12,7 +12,7 @@ lists are measured again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from ragweave.evals.claims.common import (
     bars,
     drawing,
     gain,
+    lookup,
     read_rows,
     save,
     share,
@@ -74,7 +75,7 @@ async def labels_of(questions: Questions) -> Labels:
     from ragweave.models.chat import override
 
     texts = [row["question"] for row in questions]
-    model = Labelling(kept={row["question"]: row["reply"] for row in read_rows(f"{NAME}_replies")})
+    model = Labelling(kept=lookup(read_rows(f"{NAME}_replies"), "question", "reply"))
     small = await router.decide(texts, router.by_head())
     with override(judge=model):
         classify = router.chat_classifier(LABELS)
@@ -96,17 +97,18 @@ async def claim(given: Given) -> ClaimReport:
 
 def report(questions: Questions, rows: Sequence[Mapping[str, Any]], labels: Labels) -> ClaimReport:
     """Return the tables of gap, routers and granularity, and the function that draws them."""
-    head, recorded = rows[0], {row["id"]: row for row in rows[1:]}
-    lists = [recorded[q["id"]]["lists"] for q in questions]
-    gold = [q["corpus"] for q in questions]
+    head = rows[0]
+    lists, products = _in_order(questions, rows[1:])
+    gold = _gold(questions)
     found = _rankings(questions, lists, labels)
-    found[PRODUCT] = [recorded[q["id"]]["product"] for q in questions]
-    right = {name: _agreement(labels[name], gold) for name in ROUTERS}
+    found[PRODUCT] = products
+    right = {}
+    for name in ROUTERS:
+        right[name] = _agreement(labels[name], gold)
     shares = gap(questions, lists)
     finer = granularity(questions, lists, {**labels, ORACLE: gold})
-    counts = ", ".join(f"{head['items'][name]} {name}" for name in CORPORA)
     parts = [
-        f"{len(questions)} questions over a library of {counts}; encoder {head['encoder']}\n",
+        _heading(questions, head),
         _gap_table(shares, head["items"]) + "\n",
         _routed_table(questions, found, right) + "\n",
         _intervals(questions, found),
@@ -120,36 +122,96 @@ def report(questions: Questions, rows: Sequence[Mapping[str, Any]], labels: Labe
     return ClaimReport("\n".join(parts), figures, lambda path: draw(shares, questions, found, finer, path))
 
 
+def _in_order(
+    questions: Questions, rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[Lists], list[Sequence[str]]]:
+    """Return the recorded lists and the items of the agent's search, in the order of the questions."""
+    lists_of = lookup(rows, "id", "lists")
+    product_of = lookup(rows, "id", "product")
+    lists = []
+    products = []
+    for q in questions:
+        lists.append(lists_of[q["id"]])
+        products.append(product_of[q["id"]])
+    return lists, products
+
+
+def _gold(questions: Questions) -> list[str]:
+    """Return the corpus that each question belongs to."""
+    return [q["corpus"] for q in questions]
+
+
+def _heading(questions: Questions, head: Mapping[str, Any]) -> str:
+    """Return the first line of the report: the questions, the library and its encoder."""
+    counts = []
+    for name in CORPORA:
+        counts.append(f"{head['items'][name]} {name}")
+    library = ", ".join(counts)
+    return f"{len(questions)} questions over a library of {library}; encoder {head['encoder']}\n"
+
+
 def _rankings(
     questions: Questions, lists: Sequence[Lists], labels: Labels
 ) -> dict[str, Sequence[Sequence[str]]]:
     """Return the items that each search finds for each question."""
-    corpora: dict[str, list[list[str]]] = {}
-    corpora[ONE] = [list(CORPORA)] * len(questions)
-    corpora["random corpus"] = [[at_random(q["id"])] for q in questions]
+    found: dict[str, Sequence[Sequence[str]]] = {}
+    at_once = []
+    chosen = []
+    for question, of_question in zip(questions, lists, strict=True):
+        at_once.append(nearest(of_question, CORPORA))
+        chosen.append(at_random(question["id"]))
+    found[ONE] = at_once
+    found["random corpus"] = _of_one_corpus(lists, chosen)
     for corpus in CORPORA:
-        corpora[f"{corpus} alone"] = [[corpus]] * len(questions)
+        found[f"{corpus} alone"] = _of_one_corpus(lists, [corpus] * len(questions))
     for name, predicted in labels.items():
-        corpora[name] = [[label] for label in predicted]
-    corpora[ORACLE] = [[q["corpus"]] for q in questions]
-    return {name: list(map(nearest, lists, chosen)) for name, chosen in corpora.items()}
+        found[name] = _of_one_corpus(lists, predicted)
+    found[ORACLE] = _of_one_corpus(lists, _gold(questions))
+    return found
+
+
+def _of_one_corpus(lists: Sequence[Lists], chosen: Sequence[str]) -> list[Sequence[str]]:
+    """Return the nearest items of the corpus chosen for each question."""
+    out: list[Sequence[str]] = []
+    for of_question, corpus in zip(lists, chosen, strict=True):
+        out.append(nearest(of_question, [corpus]))
+    return out
 
 
 def _agreement(predicted: Sequence[str], gold: Sequence[str]) -> list[float]:
-    return [float(label == right) for label, right in zip(predicted, gold, strict=True)]
+    """Return 1 for each question with the right label, else 0."""
+    out = []
+    for label, right in zip(predicted, gold, strict=True):
+        out.append(float(label == right))
+    return out
 
 
 def _gap_table(shares: Mapping[str, Mapping[str, float]], items: Mapping[str, int]) -> str:
-    rows: list[list[Any]] = [[f"asks for {name}", *row.values()] for name, row in shares.items()]
-    total = sum(items[name] for name in CORPORA)
+    rows: list[list[Any]] = []
+    for name, row in shares.items():
+        rows.append([f"asks for {name}", *row.values()])
+    total = _count(items, CORPORA)
     library: list[Any] = ["(share of the library)"]
-    for group in MODALITIES.values():
-        library.append(sum(items[corpus] for corpus in group) / total)
+    columns = ["first ten of one joint space"]
+    for name, group in MODALITIES.items():
+        library.append(_count(items, group) / total)
+        columns.append(f"are {name}")
     rows.append(library)
-    return table(["first ten of one joint space", *(f"are {name}" for name in MODALITIES)], rows)
+    return table(columns, rows)
+
+
+def _count(items: Mapping[str, int], corpora: Iterable[str]) -> int:
+    """Return the number of items in some corpora."""
+    total = 0
+    for corpus in corpora:
+        total += items[corpus]
+    return total
 
 
 def _routed_table(questions: Questions, found: Rankings, right: Mapping[str, Sequence[float]]) -> str:
+    columns = ["search", "R@1", "R@5", "right corpus"]
+    for corpus in CORPORA:
+        columns.append(f"R@5 {corpus}")
     rows: list[list[Any]] = []
     for name, ranked in found.items():
         at_five = hits(ranked, questions, 5)
@@ -158,12 +220,14 @@ def _routed_table(questions: Questions, found: Rankings, right: Mapping[str, Seq
         for corpus in CORPORA:
             row.append(_mean_of_corpus(at_five, questions, corpus))
         rows.append(row)
-    columns = ["search", "R@1", "R@5", "right corpus", *(f"R@5 {c}" for c in CORPORA)]
     return table(columns, rows)
 
 
 def _mean_of_corpus(scores: Sequence[float], questions: Questions, corpus: str) -> float:
-    mine = [score for score, q in zip(scores, questions, strict=True) if q["corpus"] == corpus]
+    mine = []
+    for score, q in zip(scores, questions, strict=True):
+        if q["corpus"] == corpus:
+            mine.append(score)
     return float(np.mean(mine))
 
 
@@ -208,14 +272,17 @@ def draw(
     """Draw the gap, the routers and granularity side by side."""
     figure, axes = drawing(3, (15, 4.6))
     columns: dict[str, list[float]] = {}
+    groups = []
     for name in shares:
         columns[f"are {name}"] = [row[name] for row in shares.values()]
-    bars(axes[0], columns, [f"asks for\n{name}" for name in shares])
+        groups.append(f"asks for\n{name}")
+    bars(axes[0], columns, groups)
     axes[0].set_title("The first ten of one joint space")
     arms = [ONE, "random corpus", *ROUTERS, ORACLE, PRODUCT]
-    recalls = {}
-    for k in (1, 5):
-        recalls[f"R@{k}"] = [mean_hits(found[arm], questions, k) for arm in arms]
+    recalls: dict[str, list[float]] = {"R@1": [], "R@5": []}
+    for arm in arms:
+        recalls["R@1"].append(mean_hits(found[arm], questions, 1))
+        recalls["R@5"].append(mean_hits(found[arm], questions, 5))
     bars(axes[1], recalls, arms)
     axes[1].set_title("The item that answers")
     names: list[str] = []
@@ -244,7 +311,9 @@ async def measure(questions: Questions, data: Path, work: Path) -> list[dict[str
     library = await mixed.prepare(rows, work)
     bench = mixed.MixedBench(library, Context.model_validate({"mode": "extractive"}))
     kinds = [row["kind"] for row in rows]
-    counts = {name: kinds.count(name) for name in CORPORA}
+    counts = {}
+    for name in CORPORA:
+        counts[name] = kinds.count(name)
     named = await asyncio.to_thread(encoder)
     out: list[dict[str, Any]] = [{"items": counts, "encoder": named.name}]
     for q in questions:

@@ -68,8 +68,9 @@ def sources(found: Sequence[Sequence[str]], questions: Questions, k: int) -> lis
     """Return 1 for each question with an item of a gold source among the first k, of any size."""
     out = []
     for row, question in zip(found, questions, strict=True):
-        gold = set(map(source_of, question["gold"]))
-        out.append(float(bool(set(map(source_of, row[:k])) & gold)))
+        gold = {source_of(key) for key in question["gold"]}
+        first = {source_of(key) for key in row[:k]}
+        out.append(float(bool(gold & first)))
     return out
 
 
@@ -80,7 +81,9 @@ def mean_hits(found: Sequence[Sequence[str]], questions: Questions, k: int) -> f
 
 def gap(questions: Questions, lists: Sequence[Lists]) -> dict[str, dict[str, float]]:
     """Return the shares of modalities in the first ten of one space, by the modality of the question."""
-    shares: dict[str, list[list[float]]] = {name: [] for name in MODALITIES}
+    shares: dict[str, list[list[float]]] = {}
+    for name in MODALITIES:
+        shares[name] = []
     for question, corpora in zip(questions, lists, strict=True):
         shares[modality_of(question["corpus"])].append(_modality_shares(corpora))
     out: dict[str, dict[str, float]] = {}
@@ -103,11 +106,16 @@ def granularity(questions: Questions, lists: Sequence[Lists], labels: Mapping[st
     """Compare the search of one corpus with that of its whole modality, for texts and for recordings."""
     out: Finer = {}
     for modality in ("text", "recordings"):
-        mine = [n for n, q in enumerate(questions) if modality_of(q["corpus"]) == modality]
-        subset = [questions[n] for n in mine]
+        mine = []
+        subset = []
+        for n, question in enumerate(questions):
+            if modality_of(question["corpus"]) == modality:
+                mine.append(n)
+                subset.append(question)
         out[modality] = {}
         for router, predicted in labels.items():
-            on, off = [], []
+            on = []
+            off = []
             for n in mine:
                 on.append(nearest(lists[n], [predicted[n]]))
                 off.append(nearest(lists[n], widened(predicted[n])))

@@ -18,7 +18,7 @@ from ragweave.corpora.knowledge.facts import Extractor, Found
 from ragweave.corpora.knowledge.records import read_records
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.library import Library, open_library
-from ragweave.evals.claims.common import read_rows
+from ragweave.evals.claims.common import lookup, read_rows
 from ragweave.evals.claims.lectures import PACE, subtitles, write
 from ragweave.evals.data import read_jsonl
 from ragweave.models.caption import Captioner
@@ -66,8 +66,9 @@ class KeptIndexing:
             return read_records(self.reply("entities", text) or "")
 
         async def same(pairs: Sequence[tuple[str, str]]) -> set[int]:
-            said = self.reply("same", "\n\n".join("\n".join(pair) for pair in pairs))
-            return {*json.loads(said)} if said else set()
+            shown = ["\n".join(pair) for pair in pairs]
+            reply = self.reply("same", "\n\n".join(shown))
+            return set(json.loads(reply)) if reply else set()
 
         captioner = Captioner("kept replies", caption, check) if frames else None
         return Models(captioner, Extractor("kept replies", entities, same))
@@ -76,11 +77,13 @@ class KeptIndexing:
 def _write_podcast(data: Path, folder: Path) -> None:
     rows = read_jsonl(data / "transcripts_practicalai/segments.jsonl", ["episode", "text"])
     for episode in EPISODES:
-        at, cues = 0.0, []
+        at = 0.0
+        cues = []
         for row in rows:
             if row["episode"] == episode:
-                end = at + max(1.0, len(row["text"].split()) / PACE)
-                cues.append((at, end, " ".join(row["text"].split())))
+                words = row["text"].split()
+                end = at + max(1.0, len(words) / PACE)
+                cues.append((at, end, " ".join(words)))
                 at = end
         subtitles(cues, folder / f"{episode}.vtt")
 
@@ -92,8 +95,11 @@ async def prepared(data: Path, work: Path, frames: bool) -> Library:
         InputError: replies are missing; they are listed in the work folder.
     """
     rows = read_rows(REPLIES)
-    kept = KeptIndexing({row["key"]: row["reply"] for row in rows}, work / "missing")
-    read = [row for row in rows if row["kind"] in ("caption", "entities")]
+    kept = KeptIndexing(lookup(rows, "key", "reply"), work / "missing")
+    read = []
+    for row in rows:
+        if row["kind"] in ("caption", "entities"):
+            read.append(row)
     digest = hashlib.sha256(json.dumps(read).encode()).hexdigest()[:10]
     name = f"recordings-{'frames' if frames else 'heard'}-{digest}"
     folder = work / "recordings"

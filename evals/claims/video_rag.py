@@ -25,6 +25,7 @@ from ragweave.evals.claims.common import (
     bars,
     drawing,
     gain,
+    lookup,
     read_rows,
     save,
     share,
@@ -85,19 +86,34 @@ def marks(
     questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]], arm: str, k: int
 ) -> list[float]:
     """Return the score of each question."""
-    return [right(kept[q["id"]]["found"][arm], kept[q["id"]]["gold"], k) for q in questions]
+    scores = []
+    for q in questions:
+        row = kept[q["id"]]
+        scores.append(right(row["found"][arm], row["gold"], k))
+    return scores
+
+
+def of_kinds(rows: Sequence[Mapping[str, Any]], *kinds: str) -> list[Mapping[str, Any]]:
+    """Return the rows of some kinds."""
+    out = []
+    for row in rows:
+        if row["kind"] in kinds:
+            out.append(row)
+    return out
 
 
 async def claim(given: Given) -> ClaimReport:
     """Return the report from the recorded clips and verdicts; with public data, measure them again first."""
-    asked = read_rows(f"{NAME}_questions")
-    questions = [q for q in asked if q["kind"] in KINDS]
+    rows = read_rows(f"{NAME}_questions")
+    questions = of_kinds(rows, *KINDS)
     if given.data is not None:
         from ragweave.evals.claims.video_library import prepared
 
-        libraries = {frames: await prepared(given.data, given.work, frames) for frames in (True, False)}
+        libraries = {}
+        for frames in (True, False):
+            libraries[frames] = await prepared(given.data, given.work, frames)
         write_rows(f"{NAME}_clips", await measure(questions, given.data, libraries))
-        texts = [q["question"] for q in asked if q["kind"] == "open"]
+        texts = [q["question"] for q in of_kinds(rows, "open")]
         write_rows(f"{NAME}_answers", await answers(texts, libraries))
     return report(questions, read_rows(f"{NAME}_clips"), video_judged.verdicts())
 
@@ -108,8 +124,10 @@ def report(
     verdicts: list[video_judged.PairVerdict],
 ) -> ClaimReport:
     """Return the table of right seconds, the verdicts, and the function that draws them."""
-    head, kept = rows[0], {row["id"]: row for row in rows[1:]}
-    lines = [head["library"], "", _seconds(questions, kept), ""]
+    kept = {}
+    for row in rows[1:]:
+        kept[row["id"]] = row
+    lines = [rows[0]["library"], "", _seconds(questions, kept), ""]
     lines.append("difference with its 95 % interval (paired bootstrap), first 1 and first 5")
     for name in JUDGED[1:]:
         first = gain(marks(questions, kept, name, 1), marks(questions, kept, WHOLE, 1))
@@ -134,7 +152,7 @@ def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[
     for arm in ARMS:
         row: list[Any] = [arm, share(marks(questions, kept, arm, 1)), share(marks(questions, kept, arm, 5))]
         for kind in KINDS:
-            mine = [q for q in questions if q["kind"] == kind]
+            mine = of_kinds(questions, kind)
             row += [_mean(mine, kept, arm, 1), _mean(mine, kept, arm, 5)]
         rows.append(row)
     columns = ["right seconds", "first 1", "first 5"]
@@ -153,7 +171,7 @@ def draw(
     figure, axes = drawing(2, (12, 4.6))
     series = {}
     for kind in KINDS:
-        mine = [q for q in questions if q["kind"] == kind]
+        mine = of_kinds(questions, kind)
         series[f"what is {kind}"] = [_mean(mine, kept, arm, 5) for arm in ARMS]
     bars(axes[0], series, list(ARMS))
     axes[0].set_title("A clip of the right seconds among the first five")
@@ -187,7 +205,8 @@ async def measure(
         found = {}
         for arm, (frames, knobs) in ARMS.items():
             found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
-        out.append({"id": q["id"], "gold": [places[slide] for slide in q["slides"]], "found": found})
+        gold = [places[slide] for slide in q["slides"]]
+        out.append({"id": q["id"], "gold": gold, "found": found})
     return out
 
 
@@ -202,7 +221,7 @@ async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -
     from ragweave.graphs.video_rag import graph
     from ragweave.models.chat import override
 
-    model = KeptChat(kept={row["key"]: row["reply"] for row in read_rows(REPLIES) if row["kind"] == "chat"})
+    model = KeptChat(kept=lookup(of_kinds(read_rows(REPLIES), "chat"), "key", "reply"))
     out = []
     for question in questions:
         for arm in JUDGED:
@@ -212,7 +231,7 @@ async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -
             with override(writer=model):
                 state = await graph.ainvoke(sent, context=Context.model_validate({**knobs, **more}))
             if model.missing:
-                keys = ", ".join(row["key"] for row in model.missing)
+                keys = ", ".join([row["key"] for row in model.missing])
                 raise InputError(f"no reply is kept for the prompts {keys}", f"add them to {REPLIES}.jsonl")
             text = str(state["messages"][-1].text)
             out.append({"question": question, "arm": arm, "answer": text})

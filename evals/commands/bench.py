@@ -128,7 +128,7 @@ def _run_table(
     bert = BertScore(options.bertscore) if options.bertscore else None
     if bert:
         notes.append(f"BERTScore: {bert.name}, not rescaled.")
-    elif any("bert" in known.metrics for known in plan.table.sets):
+    elif _has_bert(plan.table):
         notes.append(SKIPPED)
     _print_cost(plan)
     if estimate:
@@ -136,6 +136,14 @@ def _run_table(
     if plan.generates and not yes:
         typer.confirm("Go on?", abort=True)
     _run(plan, bert, options.block, notes, width, work, json_out)
+
+
+def _has_bert(table: Table) -> bool:
+    """Return whether a set of a table is measured by BERTScore."""
+    for known in table.sets:
+        if "bert" in known.metrics:
+            return True
+    return False
 
 
 def _plan(options: TableOptions) -> tuple[TablePlan, list[str]]:
@@ -197,7 +205,8 @@ def _run(
     with runner(work, at_once) as made:
         found, grids = run(measured(plan, made, work))
     if bert:
-        found = {name: with_bert(rows, bert) for name, rows in found.items()}
+        for name, rows in found.items():
+            found[name] = with_bert(rows, bert)
     if plan.table.judge and not can_judge(plan):
         notes.append("Judging needs a chat model.")
     if not grids:
@@ -216,7 +225,10 @@ def _run_notes(plan: TablePlan, found: Mapping[str, Sequence[ScoredSet]]) -> lis
     from ragweave.components import stand_ins
     from ragweave.models.chat import chat
 
-    drawn = ", ".join(f"{s.set.name} {len(s.bundle.questions)}" for s in plan.sets)
+    counts = []
+    for bench_set in plan.sets:
+        counts.append(f"{bench_set.set.name} {len(bench_set.bundle.questions)}")
+    drawn = ", ".join(counts)
     model = chat("writer") if plan.generates else None
     name = f"{model.name} at {model.host}" if model else "none"
     notes = [f"Questions: {drawn} (seed {plan.seed}). Chat model: {name}."]
@@ -227,7 +239,10 @@ def _run_notes(plan: TablePlan, found: Mapping[str, Sequence[ScoredSet]]) -> lis
                 notes.append(replaced)
     if plan.generates:
         notes.append(_taken(found))
-    routed = [name for name, arm in plan.arms.items() if arm.needs == "router"]
+    routed = []
+    for arm_name, arm in plan.arms.items():
+        if arm.needs == "router":
+            routed.append(arm_name)
     if len(routed) > 1:
         notes.append(f"{', '.join(routed)}: all ran the one router that RAGWEAVE_ROUTER names; see --arms.")
     return notes
@@ -254,7 +269,11 @@ def _print_cost(plan: TablePlan) -> None:
     for arm in plan.arms.values():
         for bench_set in plan.sets:
             total += most(arm, bench_set, plan.context(arm, bench_set), shared)
-    questions = sum(len(bench_set.bundle.questions) for bench_set in plan.sets)
+    questions = 0
+    has_files = False
+    for bench_set in plan.sets:
+        questions += len(bench_set.bundle.questions)
+        has_files = has_files or bool(bench_set.bundle.files)
     typer.echo(f"{len(plan.arms)} arms, {len(plan.arms) * questions} questions to ask.", err=True)
     if plan.generates:
         typer.echo(
@@ -264,7 +283,6 @@ def _print_cost(plan: TablePlan) -> None:
             err=True,
         )
     models = at_indexing()
-    has_files = any(bench_set.bundle.files for bench_set in plan.sets)
     if has_files and (models.captioner or models.extractor):
         typer.echo("Indexing the recordings asks models before that; these calls are not counted.", err=True)
 

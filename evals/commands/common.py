@@ -108,7 +108,7 @@ def report(flat: Mapping[str, float], json_out: Path | None) -> None:
     """Print figures, and write them as JSON if `json_out` names a file."""
     from ragweave.evals.report import table, write_json
 
-    rows: list[list[Value]] = [[k, v] for k, v in flat.items()]
+    rows: list[list[Value]] = [[name, value] for name, value in flat.items()]
     typer.echo(table(["figure", "value"], rows))
     if json_out:
         write_json(json_out, flat)

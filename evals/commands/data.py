@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,21 +28,56 @@ from ragweave.evals.commands.common import (
 )
 from ragweave.models.errors import InputError
 
+if TYPE_CHECKING:
+    from ragweave.components.context import Context
+    from ragweave.evals.answers import AnswerVerdict
+    from ragweave.evals.commands.common import QuestionSource
+    from ragweave.evals.retrieval import Method
+    from ragweave.evals.runner import Runner
+
+
+Passages = Annotated[Path, typer.Option("--corpus", help="JSON Lines with id, title and text.")]
+Queries = Annotated[
+    Path, typer.Option("--queries", help="JSON Lines with id, question and gold (passage ids).")
+]
+Qrels = Annotated[Path | None, typer.Option("--qrels", help="Relevant passages, where queries name none.")]
+MethodName = Annotated[
+    str, typer.Option("--method", help="dense, lexical, rrf, hybrid, fusion, rerank or agent.")
+]
+Hops = Annotated[int, typer.Option("--hops", min=1, max=10, help="Hops of the agent.")]
+CutOffs = Annotated[str, typer.Option("--k", help="Cut-offs, by commas.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Queries asked; 0 means all.")]
+EvaluatedPairs = Annotated[
+    Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")
+]
+EvaluatorName = Annotated[str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")]
+Questions = Annotated[Path, typer.Option("--questions", help="JSON Lines with id, question and answers.")]
+Show = Annotated[bool, typer.Option("--show", help="Print every question with its answer.")]
+AnswersOut = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`."),
+]
+CalibrationPairs = Annotated[
+    Path | None, typer.Option("--pairs", help="JSON Lines with question, passage and label.")
+]
+PublicData = Annotated[
+    Path | None,
+    typer.Option("--data", help="In place of --pairs: what the thresholds that ship do on the public sets."),
+]
+Precision = Annotated[float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")]
+KeptShare = Annotated[
+    float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
+]
+
 
 def retrieval(
-    corpus: Annotated[Path, typer.Option("--corpus", help="JSON Lines with id, title and text.")],
-    queries: Annotated[
-        Path, typer.Option("--queries", help="JSON Lines with id, question and gold (passage ids).")
-    ],
-    qrels: Annotated[
-        Path | None, typer.Option("--qrels", help="Relevant passages, where queries name none.")
-    ] = None,
-    method: Annotated[
-        str, typer.Option("--method", help="dense, lexical, rrf, hybrid, fusion, rerank or agent.")
-    ] = "rerank",
-    hops: Annotated[int, typer.Option("--hops", min=1, max=10, help="Hops of the agent.")] = 3,
-    k: Annotated[str, typer.Option("--k", help="Cut-offs, by commas.")] = "5,10",
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Queries asked; 0 means all.")] = 0,
+    corpus: Passages,
+    queries: Queries,
+    qrels: Qrels = None,
+    method: MethodName = "rerank",
+    hops: Hops = 3,
+    k: CutOffs = "5,10",
+    limit: Limit = 0,
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -49,16 +85,10 @@ def retrieval(
     """Index passages, ask every query, and print recall, all-gold, nDCG and MRR."""
     from ragweave.evals.corpus import prepare, use_home
     from ragweave.evals.data import sample
-    from ragweave.evals.retrieval import METHODS, measure, ranker, read_passages, read_queries
-    from ragweave.models.errors import InputError
+    from ragweave.evals.retrieval import measure, ranker, read_passages, read_queries
 
-    chosen = next((m for m in METHODS if m == method), None)
-    if chosen is None:
-        raise InputError(f"there is no method “{method}”", f"use one of: {', '.join(METHODS)}")
-    try:
-        cuts = [int(n) for n in k.split(",")]
-    except ValueError as error:
-        raise InputError(f"--k {k} is not a list of numbers", "write it like 5,10") from error
+    chosen = _method(method)
+    cuts = _cut_offs(k)
     passages, asked = read_passages(corpus), read_queries(queries, qrels)
     use_home(work.resolve() / "home")
 
@@ -72,13 +102,35 @@ def retrieval(
     report(run(measured()), json_out)
 
 
+def _method(name: str) -> Method:
+    """Return the method of a name.
+
+    Raises:
+        InputError: there is no such method.
+    """
+    from ragweave.evals.retrieval import METHODS
+
+    for method in METHODS:
+        if method == name:
+            return method
+    raise InputError(f"there is no method “{name}”", f"use one of: {', '.join(METHODS)}")
+
+
+def _cut_offs(k: str) -> list[int]:
+    """Return the numbers of a list with commas.
+
+    Raises:
+        InputError: the list has something else.
+    """
+    try:
+        return [int(part) for part in k.split(",")]
+    except ValueError as error:
+        raise InputError(f"--k {k} is not a list of numbers", "write it like 5,10") from error
+
+
 def evaluator(
-    pairs: Annotated[
-        Path, typer.Option("--pairs", help="JSON Lines with qid, question, title, passage and label.")
-    ],
-    evaluator: Annotated[
-        str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")
-    ] = "local",
+    pairs: EvaluatedPairs,
+    evaluator: EvaluatorName = "local",
     width: Width = 1,
     work: Work = WORK,
     json_out: JsonOut = None,
@@ -94,7 +146,7 @@ def evaluator(
 
 
 def answers(
-    questions: Annotated[Path, typer.Option("--questions", help="JSON Lines with id, question and answers.")],
+    questions: Questions,
     folder: Folder = None,
     library: LibraryName = "",
     graph: Graph = "agent",
@@ -102,71 +154,80 @@ def answers(
     set_: Set = None,
     width: Width = 2,
     work: Work = WORK,
-    show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="ANSWERS.jsonl", help="Write the answers, for `eval judge`."),
-    ] = None,
+    show: Show = False,
+    out: AnswersOut = None,
     json_out: JsonOut = None,
 ) -> None:
     """Ask questions and print answered_correct, answered_wrong, quoted and abstained together, also per kind.
 
     A stopped run continues if the same command is given again.
     """
-    from ragweave.corpora.store.library import open_library
-    from ragweave.evals.answers import ask_all, by_kind, figures, write_answers
-    from ragweave.evals.report import of_rows
+    from ragweave.evals.answers import figures, write_answers
 
     build = builder(graph)
     asked = source(questions, folder, library, work)
 
-    async def measure() -> list[Any]:
+    context = context_of(asked.library, mode, set_)
+
+    async def measure() -> list[AnswerVerdict]:
         with runner(work, width) as made:
-            context = context_of(asked.library, mode, set_)
-            of = {"library": asdict(await (await open_library(context.library)).about())}
-            name_of = asked.name_of
-            return await ask_all(
-                build, asked.questions, context, name_of=name_of, runner=made, name=graph, of=of
-            )
+            return await _ask(build, asked, context, made, graph)
 
     outcomes = run(measure())
     if out:
         write_answers(out, outcomes)
         typer.echo(f"Answers: {out}")
-    without_gold = len(outcomes) - sum(o.question.scored for o in outcomes)
-    outcomes = [o for o in outcomes if o.question.scored]
-    if without_gold:
-        typer.echo(f"{without_gold} questions have no gold answers; they were asked and are not scored.")
-        if not outcomes:
-            return
+    scored = _scored(outcomes)
+    if outcomes and not scored:
+        return
     if show:
-        for o in outcomes:
-            typer.echo(f"{o.verdict:>9}  {o.question.text}\n           {o.answer.text}")
-    kinds = by_kind(outcomes)
+        for outcome in scored:
+            typer.echo(f"{outcome.verdict:>9}  {outcome.question.text}\n           {outcome.answer.text}")
+    _print_kinds(scored)
+    report(figures(scored), json_out)
+
+
+def _print_kinds(scored: Sequence[AnswerVerdict]) -> None:
+    """Print the figures of each kind of question, if there are kinds."""
+    from ragweave.evals.answers import by_kind
+    from ragweave.evals.report import of_rows
+
+    kinds = by_kind(scored)
     if kinds:
         typer.echo(of_rows(kinds) + "\n")
-    report(figures(outcomes), json_out)
+
+
+async def _ask(
+    build: Callable[[], Any], asked: QuestionSource, context: Context, made: Runner, name: str
+) -> list[AnswerVerdict]:
+    """Put the questions to a graph; the state of the library is part of what the outcomes depend on."""
+    from ragweave.corpora.store.library import open_library
+    from ragweave.evals.answers import ask_all
+
+    library = await open_library(context.library)
+    of = {"library": asdict(await library.about())}
+    name_of = asked.name_of
+    return await ask_all(build, asked.questions, context, name_of=name_of, runner=made, name=name, of=of)
+
+
+def _scored(outcomes: Sequence[AnswerVerdict]) -> list[AnswerVerdict]:
+    """Return the outcomes of questions with gold answers; print how many have none."""
+    scored = []
+    for outcome in outcomes:
+        if outcome.question.scored:
+            scored.append(outcome)
+    without_gold = len(outcomes) - len(scored)
+    if without_gold:
+        typer.echo(f"{without_gold} questions have no gold answers; they were asked and are not scored.")
+    return scored
 
 
 def thresholds(
-    pairs: Annotated[
-        Path | None, typer.Option("--pairs", help="JSON Lines with question, passage and label.")
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            "--data", help="In place of --pairs: what the thresholds that ship do on the public sets."
-        ),
-    ] = None,
-    evaluator: Annotated[
-        str, typer.Option("--evaluator", help="local, llm, checkpoint or checkpoint:PATH.")
-    ] = "local",
-    precision: Annotated[
-        float, typer.Option("--precision", min=0, max=1, help="Wanted of the upper one.")
-    ] = 0.9,
-    kept: Annotated[
-        float, typer.Option("--kept", min=0, max=1, help="Answerable questions the lower one keeps.")
-    ] = 0.98,
+    pairs: CalibrationPairs = None,
+    data: PublicData = None,
+    evaluator: EvaluatorName = "local",
+    precision: Precision = 0.9,
+    kept: KeptShare = 0.98,
     json_out: JsonOut = None,
 ) -> None:
     """Calibrate an evaluator's two thresholds on labelled pairs, or show what those that ship do."""
@@ -188,7 +249,10 @@ def thresholds(
             f"absent_at_{name}": at.absent,
             f"precision_at_{name}": at.precision,
         }
-    report({k: round(v, 4) for k, v in flat.items()}, json_out)
+    rounded = {}
+    for name, value in flat.items():
+        rounded[name] = round(value, 4)
+    report(rounded, json_out)
 
 
 def _shipped(data: Path, precision: float, kept: float, json_out: Path | None) -> None:
@@ -200,7 +264,8 @@ def _shipped(data: Path, precision: float, kept: float, json_out: Path | None) -
     upper, lower = head.SHIPPED
     typer.echo(f"The relevance head grades with {upper:+.2f} and {lower:+.2f}.")
     typer.echo(
-        f"The rule: precision {precision:g} at the upper one, {kept:g} of what can be answered above the lower."
+        f"The rule: precision {precision:g} at the upper one,"
+        f" {kept:g} of what can be answered above the lower."
     )
     typer.echo("Shares of correct / ambiguous / incorrect under the two that ship:\n")
     typer.echo(head.table(rows))

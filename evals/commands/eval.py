@@ -15,8 +15,20 @@ from ragweave.evals.commands.common import WORK, JsonOut, Work, run, runner
 
 if TYPE_CHECKING:
     from ragweave.evals.data import RoutedQuestion
-    from ragweave.evals.router import RouterDecision
+    from ragweave.evals.report import Value
+    from ragweave.evals.router import Measured, RouterDecision
     from ragweave.evals.runner import Runner
+
+RoutedData = Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")]
+RouterName = Annotated[str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")]
+HeadFile = Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")]
+Folds = Annotated[
+    int, typer.Option("--folds", min=0, help="Train a new small head for each fold of the data.")
+]
+Threshold = Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")]
+TogetherWidth = Annotated[
+    int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")
+]
 
 eval_app = typer.Typer(
     help="Measure Ragweave on labelled questions.",
@@ -37,20 +49,12 @@ def needs() -> None:
 
 @eval_app.command()
 def router(
-    data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    router: Annotated[
-        str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")
-    ] = "local",
-    head: Annotated[
-        Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")
-    ] = None,
-    folds: Annotated[
-        int, typer.Option("--folds", min=0, help="Train a new small head for each fold of the data.")
-    ] = 0,
-    threshold: Annotated[float, typer.Option("--threshold", min=0, max=1, help="Of the ensemble.")] = 0.8,
-    width: Annotated[
-        int, typer.Option("--width", min=1, max=64, help="Questions put to a model together.")
-    ] = 8,
+    data: RoutedData,
+    router: RouterName = "local",
+    head: HeadFile = None,
+    folds: Folds = 0,
+    threshold: Threshold = 0.8,
+    width: TogetherWidth = 8,
     work: Work = WORK,
     json_out: JsonOut = None,
 ) -> None:
@@ -60,41 +64,63 @@ def router(
     """
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
-    from ragweave.evals.report import confusion_table, table, write_json
-    from ragweave.evals.router import ensemble, measure
+    from ragweave.evals.router import measure
     from ragweave.evals.train_router import overlap
-    from ragweave.models.errors import InputError
     from ragweave.models.router import HEAD
     from ragweave.models.router import head as load_head
+
+    kind, checkpoint = _router_kind(router)
+    rows = read_routed(data, LABELS)
+    path = head or HEAD
+    questions = [row.query for row in rows]
+    with runner(work, width) as made:
+        small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
+        if kind == "checkpoint":
+            decided = run(_by_checkpoint(questions, checkpoint, made))
+        elif kind == "llm":
+            decided = run(_by_model(questions, path, made))
+        elif kind == "ensemble":
+            decided = run(_by_ensemble(questions, small, threshold, path, made))
+        else:
+            decided = small
+    found = measure(rows, decided)
+    found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
+    _report_routing(found, json_out)
+
+
+def _router_kind(router: str) -> tuple[str, str]:
+    """Return the kind of a router, and the path of its checkpoint.
+
+    Raises:
+        InputError: there is no such router.
+    """
+    from ragweave.models.errors import InputError
 
     kind, _, checkpoint = router.partition(":")
     if kind not in ("local", "llm", "ensemble", "checkpoint") or (kind == "checkpoint") != bool(checkpoint):
         raise InputError(f"there is no router {router!r}", "use small, llm, ensemble or checkpoint:PATH")
-    rows = read_routed(data, LABELS)
-    path = head or HEAD
-    questions = [r.query for r in rows]
-    with runner(work, width) as made:
-        small = run(_cross_validated(rows, folds, path, made) if folds else _by_head(questions, path, made))
-        decided = small
-        if kind == "checkpoint":
-            decided = run(_by_checkpoint(questions, checkpoint, made))
-        elif kind != "local":
-            # The ensemble asks only where the head is unsure.
-            unsure = [i for i, d in enumerate(small) if router == "llm" or d.confidence < threshold]
-            large = list(small)
-            for i, decision in zip(
-                unsure, run(_by_model([questions[i] for i in unsure], path, made)), strict=True
-            ):
-                large[i] = decision
-            decided = large if router == "llm" else ensemble(small, large, threshold)
-    found = measure(rows, decided)
-    found.flat["train_overlap"] = 0 if folds else overlap(load_head(path), questions)
-    typer.echo(table(["figure", "value"], [[k, f"{v:g}"] for k, v in found.flat.items()]))
-    typer.echo(
-        "\n" + table(["label", "accuracy"], [[k, found.per_label[k]] for k in LABELS if k in found.per_label])
-    )
+    return kind, checkpoint
+
+
+def _report_routing(found: Measured, json_out: Path | None) -> None:
+    """Print the figures of a router, its accuracies and its confusions; optionally write the figures."""
+    from ragweave.corpora.types import LABELS
+    from ragweave.evals.report import confusion_table, table, write_json
+
+    figures: list[list[Value]] = []
+    for name, value in found.flat.items():
+        figures.append([name, f"{value:g}"])
+    typer.echo(table(["figure", "value"], figures))
+    of_labels: list[list[Value]] = []
+    for label in LABELS:
+        if label in found.per_label:
+            of_labels.append([label, found.per_label[label]])
+    typer.echo("\n" + table(["label", "accuracy"], of_labels))
     if len(found.per_source) > 1:
-        typer.echo("\n" + table(["source", "accuracy"], [[k, v] for k, v in found.per_source.items()]))
+        of_sources: list[list[Value]] = []
+        for source, accuracy in found.per_source.items():
+            of_sources.append([source, accuracy])
+        typer.echo("\n" + table(["source", "accuracy"], of_sources))
     typer.echo("\n" + confusion_table(found.confusion, LABELS))
     if json_out:
         write_json(json_out, found.flat)
@@ -125,6 +151,23 @@ async def _by_model(questions: list[str], path: Path, made: Runner) -> list[Rout
     return await decide(questions, answer, made, {"model": model_settings().chat})
 
 
+async def _by_ensemble(
+    questions: list[str], small: list[RouterDecision], threshold: float, path: Path, made: Runner
+) -> list[RouterDecision]:
+    """Ask the model if the head is unsure about a question, and join the decisions of both."""
+    from ragweave.evals.router import ensemble
+
+    unsure = []
+    for n, decision in enumerate(small):
+        if decision.confidence < threshold:
+            unsure.append(n)
+    large = list(small)
+    replies = await _by_model([questions[n] for n in unsure], path, made)
+    for n, decision in zip(unsure, replies, strict=True):
+        large[n] = decision
+    return ensemble(small, large, threshold)
+
+
 async def _cross_validated(
     rows: list[RoutedQuestion], folds: int, path: Path, made: Runner
 ) -> list[RouterDecision]:
@@ -134,14 +177,18 @@ async def _cross_validated(
     from ragweave.evals.templates import template_questions
     from ragweave.evals.train_router import cross_validate
 
-    timed = await _by_head([r.query for r in rows[:50]], path, made)
-    ms = sum(d.ms for d in timed) / len(timed)
+    timed = await _by_head([row.query for row in rows[:50]], path, made)
+    times = [decision.ms for decision in timed]
+    ms = sum(times) / len(times)
 
-    def tell(line: str) -> None:
+    def show(line: str) -> None:
         typer.echo(line, err=True)
 
-    found = await cross_validate(rows, template_questions(), LABELS, folds, 0, tell, made)
-    return [RouterDecision(p, best(p), p[best(p)], ms) for p in found]
+    decisions = []
+    for scores in await cross_validate(rows, template_questions(), LABELS, folds, 0, show, made):
+        label = best(scores)
+        decisions.append(RouterDecision(scores, label, scores[label], ms))
+    return decisions
 
 
 @eval_app.command()

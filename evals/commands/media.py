@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragweave.evals.commands.common import (
     WORK,
+    Graph,
     JsonOut,
     ModeName,
     Set,
@@ -19,6 +21,9 @@ from ragweave.evals.commands.common import (
     report,
     run,
 )
+
+if TYPE_CHECKING:
+    from ragweave.evals.video import VideoVerdict
 
 
 def images(
@@ -43,10 +48,8 @@ def images(
     async def measured() -> None:
         if only in ("", "astronomy"):
             book, asked = astronomy(data, folder)
-            library, plain = (
-                await indexed(book, "images-astronomy"),
-                context.with_method(fusion="scores"),
-            )
+            library = await indexed(book, "images-astronomy")
+            plain = context.with_method(fusion="scores")
             flat.update(await measure(library, asked, context, "astronomy"))
             flat.update(await measure(library, asked, plain, "astronomy_fused"))
         if only in ("", "slides"):
@@ -60,20 +63,23 @@ def images(
     report(flat, json_out)
 
 
+Recordings = Annotated[
+    Path, typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t).")
+]
+Subtitles = Annotated[
+    bool,
+    typer.Option("--subtitles/--no-subtitles", help="Read the subtitles of recordings, or transcribe them."),
+]
+Ablate = Annotated[bool, typer.Option("--ablate", help="Also with each channel off in turn.")]
+Show = Annotated[bool, typer.Option("--show", help="Print every question with its answer.")]
+
+
 def video(
-    data: Annotated[
-        Path,
-        typer.Option("--data", help="Folder with recordings and qa.jsonl (question, answers, videos, t)."),
-    ],
-    subtitles: Annotated[
-        bool,
-        typer.Option(
-            "--subtitles/--no-subtitles", help="Read the subtitles of recordings, or transcribe them."
-        ),
-    ] = True,
-    ablate: Annotated[bool, typer.Option("--ablate", help="Also with each channel off in turn.")] = False,
-    show: Annotated[bool, typer.Option("--show", help="Print every question with its answer.")] = False,
-    graph: Annotated[str, typer.Option("--graph", help="Graph that answers.")] = "video_rag",
+    data: Recordings,
+    subtitles: Subtitles = True,
+    ablate: Ablate = False,
+    show: Show = False,
+    graph: Graph = "video_rag",
     mode: ModeName = "extractive",
     work: Work = WORK,
     set_: Set = None,
@@ -81,34 +87,64 @@ def video(
 ) -> None:
     """Ask over recordings: share of right answers, of citations within 15 s, of right recordings."""
     from ragweave.evals.corpus import use_home
-    from ragweave.evals.report import table, write_json
-    from ragweave.evals.video import CHANNELS, ask_all, figures, prepare, read_asked
+    from ragweave.evals.report import write_json
+    from ragweave.evals.video import ask_all, figures, prepare, read_asked
 
     use_home(work.resolve() / "home")
     runs: dict[str, dict[str, float]] = {}
-    variants: list[tuple[str, dict[str, Any]]] = [("all channels", {})]
-    if ablate:
-        variants += [(f"without {c}", {"channels": tuple(o for o in CHANNELS if o != c)}) for c in CHANNELS]
     library = run(prepare(data, work.resolve(), subtitles))
     asked = read_asked(data / "qa.jsonl")
     compiled = builder(graph)().compile()
-    for name, knobs in variants:
-        context = context_of(library, mode, set_)
-        context = context.model_copy(update={"method": context.method.model_copy(update=knobs)})
+    for name, knobs in _variants(ablate).items():
+        context = context_of(library, mode, set_).with_method(**knobs)
         outcomes = run(ask_all(compiled, asked, context))
         runs[name] = figures(outcomes)
         if show and not knobs:
-            for o in outcomes:
-                marks = "".join("+" if ok else "-" for ok in (o.correct, o.timely, o.right_video, o.found))
-                typer.echo(f"{o.asked.id} {marks} {o.asked.evidence}: {o.asked.text}\n      {o.answer.text}")
-    names = list(next(iter(runs.values())))
-    typer.echo(
-        table(["figure", *runs], [[n, *(f"{figures[n]:g}" for figures in runs.values())] for n in names])
-    )
+            _print_outcomes(outcomes)
+    typer.echo(_figures_table(runs))
     if json_out:
-        flat = {
-            f"{run_} {n}" if len(runs) > 1 else n: v
-            for run_, figures in runs.items()
-            for n, v in figures.items()
-        }
-        write_json(json_out, flat)
+        write_json(json_out, _flat(runs))
+
+
+def _variants(ablate: bool) -> dict[str, dict[str, Any]]:
+    """Return the settings of the method by variant: all channels, and without each of them in turn."""
+    from ragweave.evals.video import CHANNELS
+
+    variants: dict[str, dict[str, Any]] = {"all channels": {}}
+    if ablate:
+        for left_out in CHANNELS:
+            channels = list(CHANNELS)
+            channels.remove(left_out)
+            variants[f"without {left_out}"] = {"channels": tuple(channels)}
+    return variants
+
+
+def _print_outcomes(outcomes: Sequence[VideoVerdict]) -> None:
+    """Print each question with its answer and a plus or minus for each measure."""
+    for outcome in outcomes:
+        marks = ""
+        for good in (outcome.correct, outcome.timely, outcome.right_video, outcome.found):
+            marks += "+" if good else "-"
+        question = outcome.asked
+        typer.echo(f"{question.id} {marks} {question.evidence}: {question.text}\n      {outcome.answer.text}")
+
+
+def _figures_table(runs: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the table of figures, with a column for each variant."""
+    from ragweave.evals.report import table
+
+    rows: dict[str, list[str]] = {}
+    for figures in runs.values():
+        for name, value in figures.items():
+            rows.setdefault(name, [name]).append(f"{value:g}")
+    return table(["figure", *runs], list(rows.values()))
+
+
+def _flat(runs: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return all figures under flat keys, which name the variant if there are several."""
+    flat = {}
+    for variant, figures in runs.items():
+        for name, value in figures.items():
+            key = f"{variant} {name}" if len(runs) > 1 else name
+            flat[key] = value
+    return flat

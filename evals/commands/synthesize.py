@@ -14,26 +14,32 @@ if TYPE_CHECKING:
     from ragweave.evals.synthesis_job import SynthesisReport
 
 
+GoldQuestions = Annotated[Path, typer.Argument(help="JSON Lines of questions with gold answers.")]
+Conversations = Annotated[Path, typer.Argument(help="JSON Lines of conversations that is written.")]
+LibraryName = Annotated[
+    str | None,
+    typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY."),
+]
+Rounds = Annotated[int, typer.Option("--rounds", min=1, max=20, help="Most rounds of retrieval.")]
+Passages = Annotated[int, typer.Option("--passages", min=1, max=20, help="Documents per round.")]
+Candidates = Annotated[int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")]
+Width = Annotated[int, typer.Option("--width", min=1, max=64, help="Questions walked at the same time.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Questions at most; 0 means all.")]
+MaxCalls = Annotated[int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")]
+MaxCost = Annotated[float, typer.Option("--max-cost", min=0, help="Money at most; 0: no limit.")]
+
+
 def synthesize(
-    questions: Annotated[Path, typer.Argument(help="JSON Lines of questions with gold answers.")],
-    out: Annotated[Path, typer.Argument(help="JSON Lines of conversations that is written.")],
-    library: Annotated[
-        str | None,
-        typer.Option("--library", "-l", metavar="NAME", help="Library; default: that of RAGWEAVE_LIBRARY."),
-    ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, max=20, help="Most rounds of retrieval.")] = 5,
-    passages: Annotated[int, typer.Option("--passages", min=1, max=20, help="Documents per round.")] = 3,
-    candidates: Annotated[
-        int, typer.Option("--candidates", min=1, max=10, help="Queries written per round.")
-    ] = 4,
-    width: Annotated[
-        int, typer.Option("--width", min=1, max=64, help="Questions walked at the same time.")
-    ] = 4,
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Questions at most; 0 means all.")] = 0,
-    max_calls: Annotated[
-        int, typer.Option("--max-calls", min=-1, help="Model calls at most; -1: no limit.")
-    ] = -1,
-    max_cost: Annotated[float, typer.Option("--max-cost", min=0, help="Money at most; 0: no limit.")] = 0.0,
+    questions: GoldQuestions,
+    out: Conversations,
+    library: LibraryName = None,
+    rounds: Rounds = 5,
+    passages: Passages = 3,
+    candidates: Candidates = 4,
+    width: Width = 4,
+    limit: Limit = 0,
+    max_calls: MaxCalls = -1,
+    max_cost: MaxCost = 0.0,
 ) -> None:
     """Write conversations from which a model learns to iterate (docs/checkpoints.md).
 
@@ -70,8 +76,10 @@ def report_lines(report: SynthesisReport, out: Path) -> list[str]:
         f"{report['kept']} of {report['questions']} questions kept; by rounds:"
         f" {report['hops_of_kept'] or 'none'}."
     ]
-    lines += [f"  dropped {n}: {why}" for why, n in report["dropped"].items()]
-    lines += [f"  failed {n}: {why}" for why, n in report["failed"].items()]
+    for why, count in report["dropped"].items():
+        lines.append(f"  dropped {count}: {why}")
+    for why, count in report["failed"].items():
+        lines.append(f"  failed {count}: {why}")
     if report["ended_by"]:
         lines.append(f"The limit of {report['ended_by']} ended the run; {report['left']} questions are left.")
     lines.append(

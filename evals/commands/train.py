@@ -67,33 +67,50 @@ FreezeOption = Annotated[
 ]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
+RoutedData = Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")]
+RouterKindOption = Annotated[
+    RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
+]
+RouterOut = Annotated[
+    Path | None, typer.Option("--out", help="File of the head (router.npz), or folder of the checkpoint.")
+]
+Templates = Annotated[bool, typer.Option(help="small: add the template questions that ship.")]
+LeaveOneOut = Annotated[
+    bool,
+    typer.Option(
+        "--leave-one-source-out", help="small: also print accuracy and ece on each source left out."
+    ),
+]
+FirstLine = Annotated[
+    bool,
+    typer.Option("--first-line/--whole-question", help="Read the first line only, without answer options."),
+]
+PromptOption = Annotated[
+    str, typer.Option("--prompt", help="t5: input with a slot {question}; default: the few-shot prompt.")
+]
+PairData = Annotated[
+    Path,
+    typer.Option("--data", help="JSON Lines with question, passage, label; small: folder of the data sets."),
+]
+EvaluatorKindOption = Annotated[
+    EvaluatorKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
+]
+EvaluatorOut = Annotated[
+    Path | None,
+    typer.Option("--out", help="File of the head (relevance.json), or folder of the checkpoint."),
+]
+
 
 @train_app.command()
 def router(
-    data: Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")],
-    kind: Annotated[
-        RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
-    ] = (RouterKind.small),
-    out: Annotated[
-        Path | None, typer.Option("--out", help="File of the head (router.npz), or folder of the checkpoint.")
-    ] = None,
-    templates: Annotated[bool, typer.Option(help="small: add the template questions that ship.")] = True,
-    leave_one_out: Annotated[
-        bool,
-        typer.Option(
-            "--leave-one-source-out", help="small: also print accuracy and ece on each source left out."
-        ),
-    ] = False,
+    data: RoutedData,
+    kind: RouterKindOption = RouterKind.small,
+    out: RouterOut = None,
+    templates: Templates = True,
+    leave_one_out: LeaveOneOut = False,
     base: BaseOption = "",
-    first_line: Annotated[
-        bool,
-        typer.Option(
-            "--first-line/--whole-question", help="Read the first line only, without answer options."
-        ),
-    ] = True,
-    prompt: Annotated[
-        str, typer.Option("--prompt", help="t5: input with a slot {question}; default: the few-shot prompt.")
-    ] = "",
+    first_line: FirstLine = True,
+    prompt: PromptOption = "",
     epochs: EpochsOption = None,
     rate: RateOption = None,
     batch: BatchOption = None,
@@ -111,15 +128,8 @@ def router(
     from ragweave.evals import train_text as text
 
     recipe = text.T5_ROUTER if kind is RouterKind.t5 else text.ENCODER_ROUTER
-    given = _given(
-        epochs=epochs,
-        rate=rate,
-        batch=batch,
-        accumulate=accumulate,
-        bf16=bf16,
-        seed=seed,
-        max_length=max_length,
-    )
+    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
+    given |= _given(max_length=max_length)
     recipe = replace(recipe, first_line=first_line, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_router, data, *_places(base, out), recipe, prompt=prompt, licence=licence)
     _checkpoint(train, out, "RAGWEAVE_ROUTER")
@@ -127,19 +137,9 @@ def router(
 
 @train_app.command()
 def evaluator(
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--data", help="JSON Lines with question, passage, label; small: folder of the data sets."
-        ),
-    ],
-    kind: Annotated[
-        EvaluatorKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
-    ] = EvaluatorKind.small,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", help="File of the head (relevance.json), or folder of the checkpoint."),
-    ] = None,
+    data: PairData,
+    kind: EvaluatorKindOption = EvaluatorKind.small,
+    out: EvaluatorOut = None,
     base: BaseOption = "",
     epochs: EpochsOption = None,
     rate: RateOption = None,
@@ -157,15 +157,8 @@ def evaluator(
         return
     from ragweave.evals import train_text as text
 
-    given = _given(
-        epochs=epochs,
-        rate=rate,
-        batch=batch,
-        accumulate=accumulate,
-        bf16=bf16,
-        seed=seed,
-        max_length=max_length,
-    )
+    given = _given(epochs=epochs, rate=rate, batch=batch, accumulate=accumulate, bf16=bf16, seed=seed)
+    given |= _given(max_length=max_length)
     recipe = text.T5_EVALUATOR if kind is EvaluatorKind.t5 else text.ENCODER_EVALUATOR
     recipe = replace(recipe, freeze_embeddings=freeze_embeddings, **given)
     train = partial(text.train_evaluator, data, *_places(base, out), recipe, licence=licence)
@@ -204,7 +197,12 @@ def reasoner(
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+    """Return the options that have a value."""
+    given = {}
+    for name, value in options.items():
+        if value is not None:
+            given[name] = value
+    return given
 
 
 def _places(base: str, out: Path | None) -> tuple[str, Path]:
@@ -240,14 +238,15 @@ def _checkpoint(train: Callable[..., dict[str, float]], out: Path | None, variab
         )
     if not first:
         return
-    typer.echo(", ".join(f"{name} {value:.4g}" for name, value in figures.items()))
+    shown = [f"{name} {value:.4g}" for name, value in figures.items()]
+    typer.echo(", ".join(shown))
     typer.echo(f"{out}: use it with {variable}" + ("" if "=" in variable else f"={out}"))
 
 
 def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -> None:
     from ragweave.corpora.types import LABELS
     from ragweave.evals.data import read_routed
-    from ragweave.evals.report import table
+    from ragweave.evals.report import Value, table
     from ragweave.evals.templates import template_questions
     from ragweave.evals.train_router import Corpus, fit, leave_one_source_out, save
     from ragweave.models.errors import InputError, MissingExtra
@@ -266,7 +265,10 @@ def _small_router(data: Path, out: Path, templates: bool, leave_one_out: bool) -
     typer.echo(f"{out}: {out.stat().st_size:,} bytes, {len(rows)} labelled and {len(own)} template questions")
     if leave_one_out:
         found = leave_one_source_out(corpus, lambda line: typer.echo(line, err=True))
-        typer.echo(table(["source left out", "accuracy", "ece"], [[k, *v] for k, v in found.items()]))
+        left_out: list[list[Value]] = []
+        for source, figures in found.items():
+            left_out.append([source, *figures])
+        typer.echo(table(["source left out", "accuracy", "ece"], left_out))
 
 
 def _small_evaluator(data: Path, out: Path) -> None:
