@@ -42,13 +42,15 @@ QUOTES = 3
 CHARACTERS = 1_150
 """Characters of these together; titles and heads of columns come on top."""
 _PASSAGE, _LATER = 500, 300
-"""Characters of a passage, and of one that `ragweave search` lists after the first three; one row may be longer."""
+"""Characters of a passage, and of one that `ragweave search` lists after the first three; a single row may be
+longer."""
 _SPOKEN = 200
 """Characters of a passage of a recording: its first second is to be near what answers."""
 _LEAST = 40
 """Characters that are left for one more passage, at least."""
 LONGEST = 26_000
-"""Characters of one item that are read, a document whole: of a longer one the stretch that covers the question most."""
+"""Characters that are read of one item, such as a whole document; of a longer one the stretch that covers the
+question most."""
 _NEAR = 0.35
 """Cosine of the best sentence below which nothing is near, if no word is shared either."""
 _LITTLE = 0.35
@@ -56,9 +58,9 @@ _LITTLE = 0.35
 _BEFORE = 0.3
 """Weight of a word of the question before, if that of a word of the turn itself is 1."""
 _HEADINGS, _MEANING, _BESIDE = 0.5, 1.5, 0.2
-"""Weights of what the headings hold, of the cosine, and of each neighbour, if that of a sentence's own words is 1."""
+"""Weights of the words in headings, of the cosine, and of each neighbour; a sentence's own words have 1."""
 _MORE, _NEW, _RANK = 0.2, 1.5, 0.03
-"""Weights of each sentence of a stretch, of the words that no passage holds yet, and of each rank further down."""
+"""Weights of each sentence of a stretch, of words that no passage holds yet, and of each further rank."""
 _LEAD, _KIND = 1.0, 0.75
 """What a stretch gains whose document the question names clearly, and one of the kind that it asks for."""
 _PLACE = 1.0
@@ -79,7 +81,7 @@ class Named:
     def gain(self, item: Item, rank: int) -> float:
         """Return what passages of an item gain that was found at a rank.
 
-        What is written about a picture is short, so the search, which has compared more, decides among pictures.
+        The text about a picture is short, so the search, which has compared more, decides among pictures.
         """
         lead = self.leads.get(NamedDocument(item.source, item.title), 0.0)
         kind = share_of(item, self.kinds)
@@ -108,7 +110,7 @@ class Quote:
 
     @property
     def text(self) -> str:
-        """The passage as it is shown: rows below the heads of their columns, “…” where it is cut within a sentence."""
+        """The passage as shown: rows below their column heads, “…” where it is cut within a sentence."""
         heads = "" if self.start < self.first.start else tables.heads_above(self.item.text, self.first.start)
         said = self.item.text[self.start : self.end]
         return (
@@ -206,7 +208,7 @@ def quotes(
     most: int = QUOTES,
     named: Named | None = None,
 ) -> list[Quote]:
-    """Return the passages, the best first; none if no source shares a word with the question or is near to it.
+    """Return the passages, the best first; none if no source shares a word with the question or is near it.
 
     Args:
         question: what is asked.
@@ -230,7 +232,7 @@ def quotes(
 
 
 def _taken(able: list[_Stretch], weights: Mapping[str, float], most: int) -> list[_Stretch]:
-    """Take the best stretches one after another, one of each item: three that share their length, then short ones."""
+    """Take the best stretches in turn, one of each item: three that share their length, then short ones."""
     taken, held, left = list[_Stretch](), set[str](), CHARACTERS
     while len(taken) < most:
         opening = len(taken) < QUOTES and left > _LEAST
@@ -248,7 +250,7 @@ def _taken(able: list[_Stretch], weights: Mapping[str, float], most: int) -> lis
 
 
 def _quote(stretch: _Stretch, weights: Mapping[str, float]) -> Quote:
-    """Return a stretch as it is shown: rows begin with the heads of their columns if these stand right above."""
+    """Return a stretch as shown: rows begin with the heads of their columns if these are right above."""
     item, (first, last) = stretch.item, stretch.parts
     start = first.start
     if heads := tables.heads_above(item.text, start):
@@ -261,7 +263,7 @@ def _quote(stretch: _Stretch, weights: Mapping[str, float]) -> Quote:
 
 
 def _weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:
-    """Return the share of a question that each of its terms is, by rarity; what is not of the turn counts less."""
+    """Return the share of each term in a question, by rarity; terms from before this turn count less."""
     own = set(content_terms(turn or question))
     weights = {t: idf(t) * (1.0 if t in own else _BEFORE) for t in content_terms(question)}
     total = sum(weights.values()) or 1.0
@@ -314,7 +316,7 @@ class _Source:
         return sum(self._weights[t] for t in held)
 
     def _rate(self, question: str, placed: bool) -> None:
-        """Give each part what it is worth: its words, its nearness, and some of what its neighbours are worth."""
+        """Rate each part by its words, its nearness, and a share of the ratings of its neighbours."""
         vectors = embed([without_words(question, self._named), *self._read]).astype(np.float64)
         cosines = vectors[1:] @ vectors[0]
         own = np.array(self._words) + _MEANING * cosines

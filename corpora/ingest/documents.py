@@ -23,7 +23,7 @@ _LOADED = "give what a loader's `load()` returns"
 
 
 async def kept(documents: Sequence[Document], library: str) -> list[Path]:
-    """Write documents into the library's own folder and return the files; the library is made where it is missing.
+    """Write documents into the library's own folder and return the files; create a missing library.
 
     Documents of one `source` in their metadata are one file, in their order: loaders give a document for each
     page. One that is written again with other text is the same source, changed; a document without a source

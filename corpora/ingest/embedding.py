@@ -23,7 +23,7 @@ _GATHERED = 0.05
 
 
 def gathered(read: queue.Queue[FileOutcome | None], stop: threading.Event) -> Iterator[list[FileOutcome]]:
-    """Yield what was read, as much as one call of the encoder takes or has come within a moment; None ends it."""
+    """Yield what was read in batches: a full call of the encoder, or what came in a moment; None ends it."""
     ended = False
     while not ended and not stop.is_set():
         batch: list[FileOutcome] = []

@@ -86,9 +86,10 @@ class Readers:
     def read_some(
         self, some: Sequence[tuple[str, str]], max_words: int, media: Sequence[Path], roots: Sequence[str]
     ) -> list[Prepared | SourceError]:
-        """Read small files, (path, source) each, in one free process, without their pictures; replies come together.
+        """Read small files in one free process, without their pictures; the replies come together.
 
-        Where one of them ends the process, those without a reply are read each by itself.
+        `some` are pairs of path and source. If one of them ends the process, the files without a reply are
+        read one by one.
         """
         reader = self._idle.get()
         try:

@@ -41,7 +41,7 @@ class Walk:
     files: list[Path] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
-    """Folders that could not be listed and entries that could not be examined: their files may still exist."""
+    """Folders and entries that could not be listed or examined; their files may still exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class Emptied:
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files that are named themselves.
 
-    A file that is named itself is taken even if ignore patterns match it, unless its name is that of a secret.
+    A path that names a file itself is taken even if ignore patterns match it, unless it is the name of a
+    secret.
     Links inside a folder are not followed: their targets are read only if they lie in a folder as well.
     """
     out = Walk()

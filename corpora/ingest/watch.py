@@ -38,8 +38,8 @@ async def watch(
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
-    A change is indexed when two polls in a row see the same state. An error of a run is reported once while it
-    stays the same, and every poll tries again: a full disk may have room by then, a drive may be back. A
+    A change is indexed when two polls in a row see the same state. An error of a run is reported once while
+    it stays the same, and every poll tries again: a full disk may have room by then, a drive may be back. A
     renamed library is watched under its new name.
 
     Raises:
@@ -62,10 +62,7 @@ async def watch(
             if changes.seen == changes.indexed:
                 reported = ""
         except LibraryNotFound as error:
-            again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
-            raise LibraryNotFound(
-                f"The library {library!r}, which was watched, was deleted or moved", again
-            ) from error
+            raise _deleted(library) from error
         except RagweaveError as error:
             if not changes.indexed:
                 raise
@@ -73,6 +70,11 @@ async def watch(
                 on_error(error)
             reported = str(error)
         await asyncio.sleep(interval)
+
+
+def _deleted(library: str) -> LibraryNotFound:
+    again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
+    return LibraryNotFound(f"The library {library!r}, which was watched, was deleted or moved", again)
 
 
 @dataclass

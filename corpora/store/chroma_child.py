@@ -1,4 +1,4 @@
-"""The process that writes the collections of a library into a folder, from what it is sent over its standard input.
+"""The process that writes the collections of a library into a folder, from messages on standard input.
 
 Chroma writes its index with unused memory as it finds it: the parent knows questions and keys, this process
 knows the rows alone. Messages are pickled (see `ragweave.corpora.store.chroma`): for each collection its

@@ -1,4 +1,4 @@
-"""The Chroma collections of every library in one database of a Chroma server: `LIBRARY-CORPUS` instead of `CORPUS`.
+"""The Chroma collections of all libraries in one database of a Chroma server, named `LIBRARY-CORPUS`.
 
 By its HTTP API (version 2) and httpx: Chroma's own client has no limit of time, so that a server which hangs
 would hang every answer, and importing it takes longer than asking. A collection is changed in place: until
@@ -111,7 +111,7 @@ class ServerIndexes:
         changes: Sequence[CollectionChange],
         old: Sequence[Index],
     ) -> tuple[str, str]:
-        """Bring collections to what a transaction of the catalog sees; return how their names begin, and no digest.
+        """Update collections to what a transaction of the catalog sees; return their prefix, and no digest.
 
         Raises:
             LibraryError: the server does not take it.

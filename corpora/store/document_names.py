@@ -1,8 +1,8 @@
 """Which documents a query names: by the words of their titles, files, folders, dates and first lines.
 
-A name tells documents apart that look alike, such as the reports of two companies. The words of a name lead
-nowhere if no other document looks like the one that bears it: the search by words and vectors finds it by what
-it says, and words of a title occur in many questions that are about something else. A file that is named with
+A name distinguishes documents that look alike, such as the reports of two companies. The words of a name
+count for nothing if no other document looks like the one that has it: the search by words and vectors finds
+it by its text, and words of a title occur in many questions about something else. A file that is named with
 its ending always counts.
 
 A word leads to a document if few documents of this library are named with it. No list of names or words
@@ -31,31 +31,31 @@ from ragweave.models.dates import days, names_day
 from ragweave.models.text import STOP, fold, stem, words
 
 LONG = 3
-"""Passages from which a document is long: its first lines name it, and it is searched by itself if it is named."""
+"""Passages of a long document: its first lines name it, and it is searched by itself if a query names it."""
 OPENING = 240
 """Characters of the first lines of a long document."""
 FOLDERS = 2
 """Folders above a file whose names count."""
 SHARPNESS = 3
-"""Power that parts the document that is named best from others of which a part of the words is said."""
+"""Power that separates the document that is named best from others of which a query has some words."""
 LEAST = 0.05
 """Lead below which a document counts as not named."""
 LEADING, NEARLY = 0.5, 0.8
-"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md); and the share
-of the best lead that it needs: the other quarter of the same company shares the company's name alone."""
+"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md); and the
+share of the best lead that it needs: the other quarter of the same company only shares its name."""
 FEW = 5
-"""Documents that are searched by themselves, at most; a name that more share tells little."""
+"""Documents that are searched by themselves, at most; a name that more share says little."""
 MORE = 20
 """Items that are added from the documents that a query names."""
 _OPENING, _FOLDER, _SHARED = 0.5, 0.5, 0.5
-"""Weights of a word of the first lines, of a folder, and of a number that several documents share, beside a title's."""
+"""Weights of a word of the first lines, of a folder, and of a number of several documents; 1 in titles."""
 _FILE_WORDS = 12
 """Words of a file's name that is looked for in a query."""
 _ENDING = re.compile(r"\.\w{1,5}(?!\w)")
 _COMMON = 50
 """Documents that a word may name in any library; in a large one a tenth of all."""
 _ANYWHERE: tuple[Corpus, ...] = ("document", "video")
-"""Corpora over which it is counted in how many documents a word stands at all."""
+"""Corpora over which it is counted in how many documents a word occurs."""
 _DIGIT = re.compile(r"\d")
 _REMEMBERED = 200
 """Queries whose leads are remembered."""
@@ -82,8 +82,8 @@ class Names:
     held_by: Mapping[str, int]
     """How many passages each source has."""
     holding: Mapping[str, Mapping[int, float]]
-    """By stem the numbers of the documents that it names, with its weight there. Words of the title of a short document
-    are left out: the search by words and the relevance model weigh them already."""
+    """By stem the numbers of the documents that it names, with its weight there. Words in titles of short
+    documents are left out: the search by words and the relevance model weigh them already."""
     files: Mapping[str, list[int]]
     """By folded file name the numbers of its documents."""
 
@@ -106,7 +106,7 @@ def clear(known: Leads) -> Leads:
 
 
 def leading(held: Stores, library: str, query: str) -> list[str]:
-    """Return the sources of the long documents that a query names clearly; none if they are many, or hold most."""
+    """Return the sources of long documents that a query names clearly; none if they are many or hold most."""
     clearly = clear(leads(held, library, query))
     if not clearly:
         return []
@@ -118,7 +118,7 @@ def leading(held: Stores, library: str, query: str) -> list[str]:
 
 
 def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict[str, float]:
-    """Return the lead of each item's document, by item id; an item of none that is named clearly is left out."""
+    """Return the lead of each item's document by item id, without documents that are not named clearly."""
     known = clear(leads(held, library, query))
     if not known:
         return {}

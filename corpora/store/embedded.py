@@ -75,7 +75,7 @@ class Files:
             return found + [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
 
     def erase(self, library: str) -> None:
-        """Take what was deleted off the disk: its words out of the index, its pages out of the file, in short steps.
+        """Erase what was deleted from the disk: its words from the index, its pages from the file.
 
         Each step is a transaction of its own, so that others write between two of them. Only if sources were
         removed is there anything to do, but for the write-ahead log, which is emptied in any case.

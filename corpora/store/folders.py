@@ -18,7 +18,7 @@ from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, 
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
 _BEGUN = "begun"
-"""File beside it while the library does not hold the recording: where that lies, and how it looks from outside."""
+"""File next to it until the library holds the recording: the path of the recording, its size and time."""
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 _ID = re.compile(r"[0-9a-z]{1,40}")
@@ -91,7 +91,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
 
 
 def begin(folder: Path, path: str) -> None:
-    """Record the file whose processing begins in a folder, so that `sweep` keeps the folder for the next run."""
+    """Record the file whose processing begins in a folder, so that `sweep` keeps it for the next run."""
     (folder / _BEGUN).write_text(_look(path), encoding="utf-8")
 
 

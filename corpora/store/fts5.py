@@ -1,7 +1,7 @@
-"""The tables of the lexical index in SQLite: FTS5, whose vocabulary and averages are read beside its own BM25.
+"""The tables of the lexical index in SQLite: FTS5, its vocabulary and its averages.
 
-FTS5 keeps no text. The words of an item lie packed in a table of our own, which a view shows to FTS5 when it removes
-a row.
+FTS5 keeps no text. The words of an item lie packed in a table of our own, which a view shows to FTS5 when it
+removes a row.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def remove(connection: Connection, name: str, chosen: str, given: Mapping[str, s
 
 
 def merge(connection: Connection, name: str, pages: int) -> bool:
-    """Merge the parts of the index by so many pages, so that words of removed rows go; return whether more is left.
+    """Merge so many pages of the index, so that words of removed rows go; return whether more is left.
 
     A negative number of pages begins the merging of all parts into one.
     """

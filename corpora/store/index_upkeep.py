@@ -18,8 +18,8 @@ from ragweave.models.errors import LibraryError
 INDEX_FROM = 1
 """Fewest vectors of a library for which an index is made."""
 FEW = 20_000
-"""Most vectors of a corpus that a process for one question compares one by one; importing chromadb takes longer.
-Every run updates an index up to this size; it updates a larger one when a hundredth of the rows changed."""
+"""Most vectors of a corpus that a process for one question compares one by one; importing chromadb takes
+longer. Every run updates an index up to this size, and a larger one when a hundredth of the rows changed."""
 
 
 class Upkeep:

@@ -238,7 +238,7 @@ class Libraries:
         return row
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
-        """Create an empty library; a rename puts its folder in place, so that it exists whole or not at all."""
+        """Create an empty library; a rename puts its folder in place, so it exists whole or not at all."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
         part = folder_of(self._home, f".{row.id}.part")
         held = -1

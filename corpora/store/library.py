@@ -189,8 +189,8 @@ class Library:
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over paragraphs and clips.
 
-        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0, as if the library held PRIOR more items, one of
-        them with the term. Without them a word that a library of three items lacks would outweigh all others.
+        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0, as if the library held PRIOR more items, and
+        one of them the term. Otherwise a word that a library of three items lacks would outweigh all others.
         """
         wanted = set(terms)
         weights = self.remembered("idf")

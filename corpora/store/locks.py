@@ -71,7 +71,7 @@ def held(
     remedy: str,
     on_wait: Callable[[str], None] = lambda holder: None,
 ) -> Iterator[None]:
-    """Hold a lock of a home, and say in a note who does; `what` is the error of one not free, before its holder."""
+    """Hold a lock of a home, and note its holder; `what` begins the error of a lock that is not free."""
     folder = _folder(home)
     # A lock object per caller: two threads of one process exclude each other like two processes.
     lock, note = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False), folder / f"{name}.json"

@@ -1,7 +1,8 @@
-"""Which documents look alike: reports of several companies, editions of a handbook, filled-in copies of a form.
+"""Which documents look alike: reports of several companies, editions of a handbook, copies of a form.
 
-A document looks like another one if most of its first passages have a near copy there. Names and figures, which
-set such documents apart, hardly move the vector of a passage. A ranking by words and vectors confuses them.
+A document looks like another one if most of its first passages have a near copy there. Names and figures,
+which set such documents apart, hardly move the vector of a passage. A ranking by words and vectors confuses
+them.
 """
 
 from __future__ import annotations

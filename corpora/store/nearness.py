@@ -34,7 +34,8 @@ def of_items(
     """Score the cosines of items against those of a library, in standard deviations, by item id.
 
     The nearest chunk of an item counts. `others` are cosines of items that the catalog does not hold. Items
-    without a vector are left out. If the encoder fails, the result is empty, and callers score by words alone.
+    without a vector are left out. If the encoder fails, the result is empty, and callers score by words
+    alone.
     """
     if not ids:
         return {}

@@ -150,7 +150,7 @@ def discard(home: Path, library: str, paths: Iterable[str]) -> None:
 
 
 def take_in_uploads(home: Path, library: str) -> None:
-    """Move the uploads of a library into its own folder, with which they are then deleted; of a store they go now."""
+    """Move the uploads of a library into its folder, to be deleted with it; delete those of a store now."""
     if store := objects():
         store.clear(uploads_of(home, library))
         store.clear(folder_of(home, library))

@@ -85,7 +85,7 @@ def embed_missing(
 
 
 def embed_entities(held: Stores, row: LibraryRow, text_encoder: Encoder) -> None:
-    """Make the missing vectors of the knowledge graph's entities, and remove those that nothing mentions any more.
+    """Make the missing vectors of the knowledge graph's entities, and remove those of unmentioned ones.
 
     What is embedded is the name, and the first thing that a source says about it, by `ENTITY~SOURCE`. The
     caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.

@@ -132,8 +132,8 @@ vectors = Table(
     Index("vectors_by_item", "item"),
     sqlite_autoincrement=True,
 )
-"""Vectors of length 1 as little-endian 32-bit floats. `n` grows with every write and is never reused: a row with
-a larger number is newer than the index, and a missing number was deleted or replaced."""
+"""Vectors of length 1 as little-endian 32-bit floats. `n` grows with every write and is never reused: a row
+with a larger number is newer than the index, and a missing number was deleted or replaced."""
 
 indexes = Table(
     "indexes",

@@ -40,7 +40,7 @@ class Copied:
 
 
 async def copy_library(name: str, to: str, replace: bool = False) -> Copied:
-    """Copy a library to a database (`postgresql://...`), or from the database that is set to the home (`sqlite`).
+    """Copy a library to a database (`postgresql://...`), or from the configured one to the home (`sqlite`).
 
     Media stay in the home, which both share. The Chroma index is not copied: the next run makes it. `replace`
     puts the library in the place of an earlier copy of it.

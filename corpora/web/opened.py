@@ -29,8 +29,8 @@ _READ = (".html", ".txt", ".md")
 async def opened(pages: Sequence[WebPage]) -> tuple[list[WebPage], list[str]]:
     """Return pages with their main text, and a note if some keep their snippet alone.
 
-    Each is asked for once, without cookies, from the public web only (`fetch`). A page that does not answer in
-    time, is too large or is no text keeps what the search engine said of it.
+    Each is requested once, without cookies, from the public web only (`fetch`). A page that does not answer
+    in time, is too large or is no text keeps the snippet of the search engine.
     """
     read = await asyncio.gather(*map(_opened, pages))
     missed = sum(page is None for page in read)
