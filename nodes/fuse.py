@@ -55,7 +55,10 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     rows = await _in_turns(run, state, found)
     read = _read_before(run, state, rows)
     read_ids = _ids(read.rows)
-    new = [row for row in rows if row["id"] not in read_ids]
+    new = []
+    for row in rows:
+        if row["id"] not in read_ids:
+            new.append(row)
     new, aged = await _by_age(run, new)
     kept = _kept(run, new, read.rows)
     kept = _with_looks(kept, state.get("found", []))
@@ -160,7 +163,10 @@ def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBe
     kept = {strip["evidence"] for strip in state.get("knowledge", [])}
     shown: set[str] = set()
     shown.update(*shown_of(state.get("hops", []), kept, run.context.method.turn_passages))
-    found_again = {row["id"] for row in rows[:WHOLE] if row["corpus"] == "document"}
+    found_again = set()
+    for row in rows[:WHOLE]:
+        if row["corpus"] == "document":
+            found_again.add(row["id"])
     read: list[Evidence] = []
     again: list[Evidence] = []
     for row in state.get("evidence", []):
@@ -196,7 +202,10 @@ def _kept(run: NodeRun, rows: list[Evidence], read: Sequence[Evidence]) -> list[
     # A picture without words is kept only if a model will look at it, or if the published method keeps it.
     published = run.context.method.form == "universal-rag"
     worth = _ids(rows) if published else worth_a_look(rows)
-    useful = [row for row in rows if row["text"].strip() or row["id"] in worth]
+    useful = []
+    for row in rows:
+        if row["text"].strip() or row["id"] in worth:
+            useful.append(row)
     return distinct(useful, most, read)
 
 

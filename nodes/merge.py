@@ -113,7 +113,10 @@ def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[
         items: the clips that the library still holds.
         recordings: (source, title), the likeliest first; if there are none the clips keep their scores.
     """
-    known = [(i, score) for i, score in clips if i in items]
+    known = []
+    for i, score in clips:
+        if i in items:
+            known.append((i, score))
     if not known or not recordings:
         return known
     shares: dict[tuple[str, str], float] = {}

@@ -78,7 +78,11 @@ async def _of_clips(
 async def _in_scope(library: Library, ids: Sequence[str], scope: Scope) -> list[str]:
     """Return the ids of clips in a scope, in their order."""
     items = await library.items(ids)
-    return [i for i in ids if i in items and scope.holds(items[i])]
+    kept: list[str] = []
+    for i in ids:
+        if i in items and scope.holds(items[i]):
+            kept.append(i)
+    return kept
 
 
 def _ids_of(ranking: Ranking) -> list[str]:

@@ -53,7 +53,10 @@ async def _chosen(run: NodeRun, state: State) -> Outcome[Routed]:
     if run.context.corpora:
         for missing in sorted(set(run.context.corpora) - held):
             run.note(f"The library holds nothing in its {missing} corpus.")
-        wanted: list[Label] = [corpus for corpus in run.context.corpora if corpus in held]
+        wanted: list[Label] = []
+        for corpus in run.context.corpora:
+            if corpus in held:
+                wanted.append(corpus)
         return Outcome(Routed(wanted, {}, "these corpora were asked for"), "asked")
     others = fallback_corpora(state, state["query"], held)
     if others:
@@ -130,7 +133,10 @@ def to_corpora(state: State) -> list[Send] | str:
         return "search"  # the retriever then searches the finest corpora
     if not corpora:
         return "no search"
-    known: dict[str, Any] = {key: value for key, value in state.items() if key in _SENT}
+    known: dict[str, Any] = {}
+    for key, value in state.items():
+        if key in _SENT:
+            known[key] = value
     sent: list[Send] = []
     recorded: list[Corpus] = []
     for corpus in corpora:
@@ -141,7 +147,10 @@ def to_corpora(state: State) -> list[Send] | str:
     if not recorded:
         return sent
     recorded.sort(key=RECORDINGS.index)
-    of_round = {key: value for key, value in known.items() if key in RoundState.__annotations__}
+    of_round = {}
+    for key, value in known.items():
+        if key in RoundState.__annotations__:
+            of_round[key] = value
     sent.append(Send("retrieve_video", {**of_round, "corpora": recorded}))
     phrased = of_hop(state.get("queries"), state["hop"])
     if phrased and (phrased["also"] or phrased["rewrites"]):

@@ -171,7 +171,11 @@ def evidence_by_id(state: State) -> dict[str, Evidence]:
 def best_of_hop(state: State) -> list[Evidence]:
     """Return the best items of the current hop, best first."""
     rows = evidence_by_id(state)
-    return [rows[i] for i in state.get("candidates", []) if i in rows]
+    found: list[Evidence] = []
+    for i in state.get("candidates", []):
+        if i in rows:
+            found.append(rows[i])
+    return found
 
 
 def known(state: State, limit: int) -> list[Strip]:
@@ -295,7 +299,10 @@ def whole_documents(state: State) -> set[str]:
     rounds = [hop["evidence"] for hop in state.get("hops", [])]
     chosen: set[str] = set()
     for ids in [*rounds, state.get("candidates", [])]:
-        best = [documents[i] for i in ids[:WHOLE] if i in documents]
+        best = []
+        for i in ids[:WHOLE]:
+            if i in documents:
+                best.append(documents[i])
         for n, row in enumerate(best):
             may_be_read = first_round or row["hop"] > 1
             if may_be_read and (n == 0 or row["relevance"] >= UPPER):

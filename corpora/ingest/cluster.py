@@ -283,8 +283,11 @@ class RayReaders:
 
     def _room(self, settings: CorporaSettings) -> int:
         """Return how many actors the living nodes have room for."""
-        alive = [node for node in self._ray.nodes() if node["Alive"]]
-        return sum(_fit(node["Resources"], settings) for node in alive)
+        total = 0
+        for node in self._ray.nodes():
+            if node["Alive"]:
+                total += _fit(node["Resources"], settings)
+        return total
 
     def _unpacked(self, reply: Reply | SourceError, media: Path | None) -> Prepared:
         if isinstance(reply, SourceError):

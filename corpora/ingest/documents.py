@@ -55,7 +55,9 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
 
 def _write(folder: Path, source: str, parts: Sequence[str]) -> Path:
     last = PurePath(source.replace("\\", "/").rstrip("/"))
-    name = "".join(c if c.isalnum() or c in " -_" else " " for c in last.stem)
+    name = ""
+    for c in last.stem:
+        name += c if c.isalnum() or c in " -_" else " "
     ending = ".md" if last.suffix.lower() in (".md", ".markdown") else ".txt"
     path = folder / f"{' '.join(name.split())[:_NAME] or 'document'}{ending}"
     text = "\n\n".join(parts) + "\n"

@@ -143,7 +143,10 @@ class IndexRun:
         """Remove the files that are gone; if most of a root are gone, keep them: a drive may be missing."""
         failed = {path for path, _ in self.report.failed}
         # A file may have failed because it was deleted during the run.
-        there = [path for path in files if path not in failed or os.path.lexists(path)]
+        there = []
+        for path in files:
+            if path not in failed or os.path.lexists(path):
+                there.append(path)
         known = known_paths(self.held.catalog, self.library)
         gone = vanished(known, there, roots, unread)
         if not self.forgets:

@@ -104,7 +104,7 @@ def _text(
     roots: Sequence[str],
     reader: PictureReader,
 ) -> Prepared:
-    """Return the passages, pictures and tables of a file; `export` is the kind it has although it is a text."""
+    """Return the passages, pictures and tables of a file; `export` is the kind of an export read as text."""
     pages, links = PdfPictures(reader), dict[str, str]()
     if kind in loaders.LOADERS:
         parsed = loaders.load(path, kind)

@@ -131,7 +131,10 @@ def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str
         chain.append(chain[-1].parent)
     rules: list[tuple[Path, GitIgnoreSpec]] = []
     for folder, below in pairwise(reversed(chain)):
-        names = {name for name in IGNORE_FILES if os.path.lexists(folder / name)}
+        names = set()
+        for name in IGNORE_FILES:
+            if os.path.lexists(folder / name):
+                names.add(name)
         rules += _rules(folder, names, out)
         reason = _ignored(below, True, rules)
         if reason:
@@ -214,7 +217,10 @@ def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgno
                 raise ValueError("not a small regular file")
             lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
             # A pattern with many wildcards can take very long to match, and real patterns have few.
-            usable = [line for line in lines if line.count("*") <= _MOST_STARS and len(line) <= 1000]
+            usable = []
+            for line in lines:
+                if line.count("*") <= _MOST_STARS and len(line) <= 1000:
+                    usable.append(line)
             if len(usable) < len(lines):
                 remark = "some of its patterns are too long or hold too many wildcards, and were not used"
                 out.skipped.append((path, remark))
@@ -256,9 +262,15 @@ def vanished(
     the home is read.
     """
     present, unknown = set(found), set(unread)
-    anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
+    anchors = []
+    for root in roots:
+        if os.path.lexists(root):
+            anchors.append(os.path.abspath(root))
     home = os.path.realpath(corpora_settings().home)
-    anchors_in_home = [anchor for anchor in anchors if _below(os.path.realpath(anchor), home)]
+    anchors_in_home = []
+    for anchor in anchors:
+        if _below(os.path.realpath(anchor), home):
+            anchors_in_home.append(anchor)
     gone = []
     for path in known:
         if path in present or not _below_any(path, anchors):
@@ -273,7 +285,10 @@ def vanished(
 
 
 def _below_any(path: str, folders: Iterable[str]) -> bool:
-    return any(_below(path, folder) for folder in folders)
+    for folder in folders:
+        if _below(path, folder):
+            return True
+    return False
 
 
 def _can_be_examined(path: str) -> bool:
@@ -293,10 +308,16 @@ def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path
     `known` has the source of each path. A file whose source has another path has moved, and does not count.
     """
     lost = set(gone)
-    held = {source for path, source in known.items() if path not in lost}
+    held = set()
+    for path, source in known.items():
+        if path not in lost:
+            held.add(source)
     out = []
     for root in dict.fromkeys(map(os.path.abspath, roots)):
-        here = [path for path in known if _below(path, root)]
+        here = []
+        for path in known:
+            if _below(path, root):
+                here.append(path)
         away = 0
         for path in here:
             if path in lost and known[path] not in held:
@@ -309,4 +330,8 @@ def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path
 def outside(paths: Iterable[str], emptied: Sequence[Emptied]) -> list[str]:
     """Return the paths that lie below none of these roots."""
     roots = [each.root for each in emptied]
-    return [path for path in paths if not _below_any(path, roots)]
+    kept: list[str] = []
+    for path in paths:
+        if not _below_any(path, roots):
+            kept.append(path)
+    return kept

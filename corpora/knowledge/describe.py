@@ -66,7 +66,10 @@ def _described(graph: EntityGraph) -> dict[str, list[Mention]]:
     """Return the mentions with a description of each entity that has several descriptions."""
     described = {}
     for key, mentions in graph.nodes(data="mentions"):
-        own = [m for m in mentions if m.description]
+        own = []
+        for m in mentions:
+            if m.description:
+                own.append(m)
         if len(_texts(own)) > 1:
             described[key] = own
     return described

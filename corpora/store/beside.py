@@ -87,7 +87,11 @@ class LibraryBeside(Library):
         found = Counter(await super().counts())
         for item in self._items.values():
             found[item.corpus] += 1
-        return {corpus: found[corpus] for corpus in CORPORA if found[corpus]}
+        result: dict[Corpus, int] = {}
+        for corpus in CORPORA:
+            if found[corpus]:
+                result[corpus] = found[corpus]
+        return result
 
     async def search(
         self,
@@ -148,9 +152,12 @@ class LibraryBeside(Library):
         """Return the BM25 of the items of the files; a term's weight counts the library and the files."""
         wanted = list(dict.fromkeys(content_terms(query) or terms(query)))
         rows = self._terms_of(corpus)
-        counts = {id_: weighted_counts(columns, wanted) for id_, columns in rows.items()}
+        counts = {}
+        lengths = {}
+        for id_, columns in rows.items():
+            counts[id_] = weighted_counts(columns, wanted)
+            lengths[id_] = sum(map(len, columns))
         weights = self._term_weights(corpus, wanted, counts)
-        lengths = {id_: sum(map(len, columns)) for id_, columns in rows.items()}
         average = sum(lengths.values()) / max(1, len(rows)) or 1.0
         found: Ranking = []
         for id_, length in lengths.items():
@@ -235,7 +242,11 @@ class LibraryBeside(Library):
 
     def _of(self, source: str, corpus: Corpus) -> list[Item]:
         wanted = (source, corpus)
-        return [item for item in self._items.values() if (item.source, item.corpus) == wanted]
+        kept: list[Item] = []
+        for item in self._items.values():
+            if (item.source, item.corpus) == wanted:
+                kept.append(item)
+        return kept
 
 
 def beside(library: Library, files: Iterable[FileBeside]) -> Library:

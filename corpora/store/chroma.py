@@ -94,7 +94,10 @@ class FolderIndexes:
 
     def holds_texts(self, rows: Sequence[Index]) -> bool:
         """Return whether a snapshot holds what its items say: earlier versions put that in as well."""
-        return any(not str(row["name"]).endswith(_WITHOUT_TEXTS) for row in rows)
+        for row in rows:
+            if not str(row["name"]).endswith(_WITHOUT_TEXTS):
+                return True
+        return False
 
     def there(self, library: str) -> set[str]:
         """Return the names of the snapshots of a library, those that are being made with them."""

@@ -28,7 +28,10 @@ def write(folder: str, given: Any) -> None:
                 name, configuration={"hnsw": hnsw}, metadata=head["metadata"], embedding_function=None
             )
         if head["alive"] is not None:
-            gone = [id_ for id_ in collection.get(include=[])["ids"] if id_ not in head["alive"]]
+            gone = []
+            for id_ in collection.get(include=[])["ids"]:
+                if id_ not in head["alive"]:
+                    gone.append(id_)
             for at in range(0, len(gone), head["batch"]):
                 collection.delete(ids=gone[at : at + head["batch"]])
         while rows := pickle.load(given):

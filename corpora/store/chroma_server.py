@@ -80,9 +80,11 @@ class ServerIndexes:
     def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
         """Return the rows whose collections hold as many vectors as the catalog says."""
         there = self.there(library)
-        return [
-            row for row in rows if row["name"] in there and self._count(library, row["name"]) == row["count"]
-        ]
+        kept: list[Index] = []
+        for row in rows:
+            if row["name"] in there and self._count(library, row["name"]) == row["count"]:
+                kept.append(row)
+        return kept
 
     def there(self, library: str) -> set[str]:
         """Return the names of the collections of a library.
@@ -102,7 +104,11 @@ class ServerIndexes:
                 raise Broken(self._stranger) from error
             if not page:
                 break
-        return {name for name in found if name.startswith(_named(library, ""))}
+        kept: set[str] = set()
+        for name in found:
+            if name.startswith(_named(library, "")):
+                kept.add(name)
+        return kept
 
     def write(
         self,

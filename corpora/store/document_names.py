@@ -102,7 +102,11 @@ def leads(held: Stores, library: str, query: str) -> Leads:
 def clear(known: Leads) -> Leads:
     """Return the leads of the documents that are named clearly, and nearly as well as the best."""
     least = max(LEADING, NEARLY * max(known.values(), default=0.0))
-    return {document: lead for document, lead in known.items() if lead >= least}
+    found = {}
+    for document, lead in known.items():
+        if lead >= least:
+            found[document] = lead
+    return found
 
 
 def leading(held: Stores, library: str, query: str) -> list[str]:
@@ -111,7 +115,10 @@ def leading(held: Stores, library: str, query: str) -> list[str]:
     if not clearly:
         return []
     names = _names(held, library)
-    long = [d.source for d in clearly if names.passages[d] >= LONG]
+    long = []
+    for d in clearly:
+        if names.passages[d] >= LONG:
+            long.append(d.source)
     few = list(dict.fromkeys(long))
     own = sum(map(names.held_by.__getitem__, few))
     return few if len(few) <= FEW and 2 * own <= sum(names.held_by.values()) else []
@@ -126,24 +133,45 @@ def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict
         rows = connection.execute(
             select(items.c.id, items.c.source, items.c.title).where(items.c.id.in_([*ids]))
         )
-        found = {id_: known.get(NamedDocument(source, title), 0.0) for id_, source, title in rows}
-    return {id_: lead for id_, lead in found.items() if lead}
+        found = {}
+        for id_, source, title in rows:
+            lead = known.get(NamedDocument(source, title), 0.0)
+            if lead:
+                found[id_] = lead
+    return found
 
 
 def _leads(held: Stores, library: str, query: str) -> Leads:
     names = _names(held, library)
     count = len(names.documents)
-    said = [t for t in _query_terms(query) if t in names.holding]
+    said = []
+    for t in _query_terms(query):
+        if t in names.holding:
+            said.append(t)
     if count < 2:
         return {}
     found = _by_words(held, library, names, said) if said else {}
     if found:
-        long = [document for document, passages in names.passages.items() if passages >= LONG]
-        alike = look_alikes.with_look_alikes(held, library, found, long)
-        found = {document: lead for document, lead in found.items() if document in alike}
+        found = _with_look_alikes(held, library, names, found)
     for n in _files_in(query, names):
         found[names.documents[n]] = 1.0
     return found
+
+
+def _with_look_alikes(
+    held: Stores, library: str, names: Names, found: Mapping[NamedDocument, float]
+) -> dict[NamedDocument, float]:
+    """Return the leads of the documents that look like another one."""
+    long = []
+    for document, passages in names.passages.items():
+        if passages >= LONG:
+            long.append(document)
+    alike = look_alikes.with_look_alikes(held, library, found, long)
+    kept = {}
+    for document, lead in found.items():
+        if document in alike:
+            kept[document] = lead
+    return kept
 
 
 def _files_in(query: str, names: Names) -> list[int]:
@@ -174,9 +202,15 @@ def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> 
         for n, share in named.items():
             scores[n] += weight * share
     top = max(scores.values())
+    if top <= 0:
+        return {}
     sure = min(1.0, top / math.log(count + 1))
-    found = {names.documents[n]: sure * (score / top) ** SHARPNESS for n, score in scores.items() if top > 0}
-    return {document: lead for document, lead in found.items() if lead >= LEAST}
+    found = {}
+    for n, score in scores.items():
+        lead = sure * (score / top) ** SHARPNESS
+        if lead >= LEAST:
+            found[names.documents[n]] = lead
+    return found
 
 
 def _rarity(count: int, named: float) -> float:
@@ -192,7 +226,11 @@ def _query_terms(query: str) -> list[str]:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(w) for w in words(text) if w not in STOP]
+    found: list[str] = []
+    for w in words(text):
+        if w not in STOP:
+            found.append(stem(w))
+    return found
 
 
 def _date_terms(iso: str, day: bool = True) -> list[str]:
@@ -221,12 +259,18 @@ def _read(connection: Connection) -> Names:
     files: defaultdict[str, list[str]] = defaultdict(list)
     for source, path in connection.execute(select(paths.c.source, paths.c.path)):
         files[source].append(path)
-    dates = {s: date for s, date in connection.execute(select(sources.c.id, sources.c.date)) if date}
+    dates = {}
+    for s, date in connection.execute(select(sources.c.id, sources.c.date)):
+        if date:
+            dates[s] = date
     holding: defaultdict[str, dict[int, float]] = defaultdict(dict)
     called: defaultdict[str, list[int]] = defaultdict(list)
     for n, document in enumerate(documents):
         own = files[document.source]
-        for name in {fold(PurePath(path).name) for path in own}:
+        file_names = set()
+        for path in own:
+            file_names.add(fold(PurePath(path).name))
+        for name in file_names:
             called[name].append(n)
         weights = _file_weights(document.title, own, dates.get(document.source, ""))
         if passages[document] >= LONG:
@@ -235,13 +279,20 @@ def _read(connection: Connection) -> Names:
         for term, weight in weights.items():
             holding[term][n] = weight
     most = max(_COMMON, len(documents) // 10)
-    kept = {term: named for term, named in holding.items() if len(named) <= most}
+    kept = {}
+    for term, named in holding.items():
+        if len(named) <= most:
+            kept[term] = named
     return Names(documents, passages, held_by, kept, called)
 
 
 def _openings(connection: Connection, passages: Mapping[NamedDocument, int]) -> dict[NamedDocument, str]:
     """Return the first lines of each long document; the texts of the others, which are most, are not read."""
-    long = list(dict.fromkeys(document.source for document, count in passages.items() if count >= LONG))
+    sources_of_long: dict[str, None] = {}
+    for document, count in passages.items():
+        if count >= LONG:
+            sources_of_long[document.source] = None
+    long = list(sources_of_long)
     first = select(items.c.source, items.c.title, items.c.text)
     first = first.where(items.c.ordinal == 0, items.c.corpus == "paragraph")
     found: dict[NamedDocument, str] = {}
@@ -267,7 +318,10 @@ def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, floa
 
 def _heavier(weights: dict[str, float], others: Mapping[str, float]) -> dict[str, float]:
     """Return both with the heavier weight of each term."""
-    return weights | {t: max(w, weights.get(t, 0.0)) for t, w in others.items()}
+    heavier = dict(weights)
+    for term, weight in others.items():
+        heavier[term] = max(weight, weights.get(term, 0.0))
+    return heavier
 
 
 def added(

@@ -70,7 +70,10 @@ class Files:
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words."""
         with self.reading(library) as connection:
-            found = [str(r[0]) for r in connection.exec_driver_sql("PRAGMA quick_check(5)") if r[0] != "ok"]
+            found = []
+            for r in connection.exec_driver_sql("PRAGMA quick_check(5)"):
+                if r[0] != "ok":
+                    found.append(str(r[0]))
             lost = connection.exec_driver_sql("PRAGMA foreign_key_check")
             return found + [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
 

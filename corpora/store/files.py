@@ -105,7 +105,11 @@ def renamed(known: Mapping[str, Known]) -> dict[str, str]:
     first: dict[str, str] = {}
     for path in sorted(known):
         first.setdefault(known[path].source, path)
-    return {p: source for source, p in first.items() if known[p].named not in ("", Path(p).stem)}
+    found: dict[str, str] = {}
+    for source, p in first.items():
+        if known[p].named not in ("", Path(p).stem):
+            found[p] = source
+    return found
 
 
 def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:

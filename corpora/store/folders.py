@@ -40,7 +40,11 @@ def folders(home: Path) -> list[str]:
     """Return the ids of the libraries of a home."""
     try:
         with os.scandir(home / "libraries") as found:
-            return sorted(e.name for e in found if _ID.fullmatch(e.name) and e.is_dir(follow_symlinks=False))
+            result: list[str] = []
+            for e in found:
+                if _ID.fullmatch(e.name) and e.is_dir(follow_symlinks=False):
+                    result.append(e.name)
+            return sorted(result)
     except FileNotFoundError:
         return []
     except OSError as error:

@@ -87,9 +87,19 @@ def frequencies(
         return {}
     # The vocabulary view reads a single term without a scan: one lookup a term and index, within one
     # statement.
-    looks = ", ".join(f"(SELECT doc FROM {name}_terms WHERE term = value)" for name in names)
+    lookups = []
+    for name in names:
+        lookups.append(f"(SELECT doc FROM {name}_terms WHERE term = value)")
+    looks = ", ".join(lookups)
     found = connection.exec_driver_sql(f"SELECT value, {looks} FROM json_each(?)", (json.dumps(terms),))
-    return {row[0]: {name: doc for name, doc in zip(names, row[1:], strict=True) if doc} for row in found}
+    out: dict[str, dict[str, int]] = {}
+    for row in found:
+        counts = {}
+        for name, doc in zip(names, row[1:], strict=True):
+            if doc:
+                counts[name] = doc
+        out[row[0]] = counts
+    return out
 
 
 def candidates(
@@ -106,7 +116,7 @@ def candidates(
     if sources:
         only = f" AND rowid IN (SELECT n FROM items WHERE source IN ({','.join('?' * len(sources))}))"
         values += sources
-    columns = ", ".join(str(w) for w in WEIGHTS)
+    columns = ", ".join(map(str, WEIGHTS))
     rows = connection.exec_driver_sql(
         f"SELECT found.rowid, id, score FROM (SELECT rowid, -bm25({name}, {columns}) AS score FROM {name}"
         f" WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) AS found JOIN items ON items.n ="

@@ -23,11 +23,11 @@ def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
     query = select(vectors.c.space, vectors.c.corpus, func.max(vectors.c.n), func.count())
     rows = connection.execute(query.group_by(vectors.c.space, vectors.c.corpus)).all()
     asked = (encoder, entity_space(encoder))
-    return [
-        (row[0], row[1], int(row[2]), int(row[3]))
-        for row in rows
-        if row[0] in asked or row[0].startswith(SEEN)
-    ]
+    found: list[tuple[str, str, int, int]] = []
+    for row in rows:
+        if row[0] in asked or row[0].startswith(SEEN):
+            found.append((row[0], row[1], int(row[2]), int(row[3])))
+    return found
 
 
 def changes_of(connection: Connection, rows: Sequence[Index]) -> list[CollectionChange]:

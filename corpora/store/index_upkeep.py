@@ -137,7 +137,9 @@ def _is_stale(change: CollectionChange) -> bool:
 
 def _holds_other_spaces(rows: Sequence[Index], changes: Sequence[CollectionChange]) -> bool:
     """Tell whether a collection holds vectors of another space than the one that is wanted."""
-    wanted = {change.collection: change.space for change in changes}
+    wanted = {}
+    for change in changes:
+        wanted[change.collection] = change.space
     for row in rows:
         if wanted.get(collection_of(row["space"], row["corpus"])) != row["space"]:
             return True

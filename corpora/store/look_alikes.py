@@ -69,7 +69,11 @@ def with_look_alikes(
         with held.catalog.reading(library) as connection:
             memory["first passages"] = _read(connection, space, frozenset(compared))
     passages: Passages = memory["first passages"]
-    return {document for document in documents if passages.any_like(document)}
+    kept: set[Key] = set()
+    for document in documents:
+        if passages.any_like(document):
+            kept.add(document)
+    return kept
 
 
 def _read(connection: Connection, space: str, compared: Collection[Key]) -> Passages:

@@ -108,7 +108,11 @@ class Media:
 
     def files(self, source: str) -> list[str]:
         """Return the media ids of a source, in order."""
-        return [f"{source}/{name}" for name in self._files(self._folder(source)) if _FILE.fullmatch(name)]
+        found: list[str] = []
+        for name in self._files(self._folder(source)):
+            if _FILE.fullmatch(name):
+                found.append(f"{source}/{name}")
+        return found
 
     def write(self, media_id: str, pieces: Iterable[bytes]) -> None:
         """Write one file as it is, for an import."""
@@ -201,7 +205,11 @@ def _listed(folder: Path, kind: Callable[..., bool]) -> list[str]:
     """Return the names in a folder that are of a kind, and no links."""
     try:
         with os.scandir(folder) as found:
-            return sorted(e.name for e in found if kind(e, follow_symlinks=False))
+            result: list[str] = []
+            for e in found:
+                if kind(e, follow_symlinks=False):
+                    result.append(e.name)
+            return sorted(result)
     except OSError:
         return []
 

@@ -61,7 +61,9 @@ class Prepared:
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)}
+        row = {}
+        for f in fields(self):
+            row[f.name] = getattr(self, f.name)
         row["items"] = [pack(item) for item in self.items]
         row["tables"] = [table.to_json() for table in self.tables]
         return json.dumps(row, separators=(",", ":")).encode()

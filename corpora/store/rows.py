@@ -56,7 +56,9 @@ _PLAIN = ("id", "corpus", "source", "title", "text", "ordinal", "language", "met
 
 def pack(item: Item) -> dict[str, Any]:
     """Return an item as a row of JSON values."""
-    row = {name: getattr(item, name) for name in _PLAIN}
+    row = {}
+    for name in _PLAIN:
+        row[name] = getattr(item, name)
     row["locator"] = dict(item.locator)
     row["heading"] = list(item.heading)
     row["spans"] = list(map(_pack_span, item.spans))

@@ -334,7 +334,10 @@ def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
     keys = [c.name for c in table.primary_key]
     postgres = connection.dialect.name == "postgresql"
     statement = postgresql.insert(table) if postgres else sqlite.insert(table)
-    new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+    new = {}
+    for name in rows[0]:
+        if name not in keys:
+            new[name] = statement.excluded[name]
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
 
 

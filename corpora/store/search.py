@@ -136,8 +136,15 @@ def _ids(rankings: Iterable[Ranking]) -> list[str]:
 
 
 def _only_known(ranking: Ranking, known: set[str]) -> Ranking:
-    return [hit for hit in ranking if hit[0] in known]
+    kept = []
+    for hit in ranking:
+        if hit[0] in known:
+            kept.append(hit)
+    return kept
 
 
 def _hits(ranking: Ranking, known: set[str]) -> tuple[Hit, ...]:
-    return tuple(Hit(*hit) for hit in _only_known(ranking, known))
+    found = []
+    for hit in _only_known(ranking, known):
+        found.append(Hit(*hit))
+    return tuple(found)

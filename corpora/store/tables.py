@@ -154,7 +154,9 @@ def _stretch(row: Any) -> RowsShown:
 
 
 def _described(row: Any) -> KeptTable:
-    columns = tuple(TableColumn(*c) for c in row.described)
+    columns = []
+    for c in row.described:
+        columns.append(TableColumn(*c))
     return KeptTable(
-        row.title, columns, row.head, row.total, refused=row.refused, key=row.key, source=row.source
+        row.title, tuple(columns), row.head, row.total, refused=row.refused, key=row.key, source=row.source
     )

@@ -130,7 +130,11 @@ def _check_free(row: LibraryRow, taken: dict[str, str], replace: bool) -> None:
 
 
 def _named(row: LibraryRow) -> dict[str, Any]:
-    return {name: value for name, value in asdict(row).items() if name != "id"}
+    found: dict[str, Any] = {}
+    for name, value in asdict(row).items():
+        if name != "id":
+            found[name] = value
+    return found
 
 
 def _fill(source: Connection, target: Connection) -> None:

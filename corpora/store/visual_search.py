@@ -242,7 +242,10 @@ def completed(
     out: list[Ranking] = []
     for vector, ranking, ids in zip(vectors, lists, wanted, strict=True):
         best = dict(ranking)
-        lacking = [i for i in ids if i not in best]
+        lacking = []
+        for i in ids:
+            if i not in best:
+                lacking.append(i)
         if lacking:
             for item, own in held.vectors.of_items(row.id, corpus, space, lacking).items():
                 best[item] = float(np.max(own @ vector))

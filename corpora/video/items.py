@@ -82,7 +82,10 @@ def _clip_item(
         heading = (" / ".join(dict.fromkeys(titles)),)
     if chapters and not _covered_by_one(chapters, span):
         meta["chapters"] = _rounded(chapters)
-    frames = [f for f in recording.frames if start <= f.time < end]
+    frames = []
+    for f in recording.frames:
+        if start <= f.time < end:
+            frames.append(f)
     if not text.strip() and not frames:
         return None
     if frames:
@@ -118,7 +121,10 @@ def _whole_item(origin: _Source, duration: float, ordinal: int) -> Item:
         "chapters": _rounded(recording.chapters),
         "speech": recording.speech if recording.cues else "",
     }
-    uncertain = [c for c in recording.cues if c.confidence < 1]
+    uncertain = []
+    for c in recording.cues:
+        if c.confidence < 1:
+            uncertain.append(c)
     if uncertain:
         meta["sure"] = _confidence_by_span(text, places, uncertain)
     if recording.heard_by:

@@ -158,7 +158,10 @@ def _to_read(clip: _ClipFrames) -> list[str]:
     """Return the pictures of a clip to read, in order: still ones first, because text stays on the screen."""
     names = [name for _, name in clip]
     counts = Counter(names)
-    repeated = [name for name in counts if counts[name] > 1]
+    repeated = []
+    for name in counts:
+        if counts[name] > 1:
+            repeated.append(name)
     still = spread(repeated, ROUGH)
     moving = spread([name for name in counts if name not in still], ROUGH - len(still))
     return sorted({*still, *moving}, key=names.index)

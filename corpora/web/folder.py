@@ -141,7 +141,10 @@ def _read(name: str, changed: int) -> _Saved | None:
     except SourceError as exc:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
-    text = "\n\n".join(block.text for block in parsed.blocks)
+    texts = []
+    for block in parsed.blocks:
+        texts.append(block.text)
+    text = "\n\n".join(texts)
     text = plain(text, len(text))
     title = one_line(parsed.title) or _title_from(text, path)
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")

@@ -67,4 +67,7 @@ def _text(name: str, data: bytes) -> str:
         path = Path(folder) / f"page{ending}"
         path.write_bytes(data)
         parsed = parse(path, probe(path))
-    return "\n\n".join(block.text for block in parsed.blocks)
+    texts = []
+    for block in parsed.blocks:
+        texts.append(block.text)
+    return "\n\n".join(texts)
