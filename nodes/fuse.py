@@ -91,8 +91,11 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
     query, library = state["query"], await run.library()
     alone = [query, *phrasings_of(state)["also"]]
     if run.context.method.by_scores:
-        alone = list(dict.fromkeys([query, *(row["query"] for row in found)]))
-    lists: dict[str, list[RankedList]] = {phrasing: [] for phrasing in alone}
+        queries = [row["query"] for row in found]
+        alone = list(dict.fromkeys([query, *queries]))
+    lists: dict[str, list[RankedList]] = {}
+    for phrasing in alone:
+        lists[phrasing] = []
     for row in found:
         phrasing = row["query"] if row["query"] in lists else query
         lists[phrasing].append(row)
@@ -117,7 +120,8 @@ def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float
     routed = of_hop(state.get("routes"), state["hop"])
     if routed is None or routed["by"] == NO_ROUTER:
         return None
-    if all(row["corpus"] in TEXTUAL for row in found):
+    corpora = {row["corpus"] for row in found}
+    if corpora.issubset(TEXTUAL):
         return None
     return routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
 
@@ -143,7 +147,9 @@ async def _order(
         corpora = sorted(by_corpus, key=lambda corpus: -confidence.get(corpus, 0.0))
         most = max(EACH, run.context.kept)
         first, *others = [fused(by_corpus[corpus], query, run.context) for corpus in corpora]
-        pools = [first, *(pool[:most] for pool in others)]
+        pools = [first]
+        for pool in others:
+            pools.append(pool[:most])
     context = run.context
     rows, joint = await score_pools(library, query, pools, context, run.hop, run.notes, frozenset(compared))
     if confidence is None or not corpora or (len(corpora) == 1 and context.method.fusion == "dense"):

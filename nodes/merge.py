@@ -93,7 +93,8 @@ async def _chunked(run: NodeRun, library: Library, ranking: Sequence[str]) -> li
     within = Scope(start=run.context.from_time, end=run.context.to_time)
     ranked = await library.items(ranking)
     clips: dict[str, Item] = {}
-    for source in dict.fromkeys(item.source for item in ranked.values()):
+    sources = [item.source for item in ranked.values()]
+    for source in dict.fromkeys(sources):
         for clip in await library.items_of(source, "clip"):
             clips[clip.id] = clip
     chunks = await asyncio.to_thread(chunks_of, clips.values())

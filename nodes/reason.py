@@ -118,7 +118,8 @@ def _to_write(state: State, reading: Reading, decision: Decision, draft: Draft |
     if decision.answer:
         reply = Reply(text=decision.answer, shown=list(decision.shown))
         return {"draft": {**(draft or state.get("draft") or EMPTY), "reply": reply}}
-    if all(hop["query"] == state["question"] for hop in reading.hops):
+    queries = {hop["query"] for hop in reading.hops}
+    if queries <= {state["question"]}:
         return {}
     return {"knowledge": [*reading.whole, *_selected(reading.placed, reading.strips)]}
 

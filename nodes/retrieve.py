@@ -88,7 +88,8 @@ async def _of_corpus(run: NodeRun, corpus: Corpus, queries: Sequence[str], scope
     except RagweaveError as error:
         run.note(f"The {corpus} corpus could not be searched: {error}")
         return []
-    for note in dict.fromkeys(each.note for each in found):
+    notes = [each.note for each in found]
+    for note in dict.fromkeys(notes):
         if note:
             run.note(f"The {corpus} corpus: {note}.")
     ranked: list[RankedList] = []

@@ -107,7 +107,9 @@ async def _of_chunks(run: NodeRun, library: Library, queries: list[str], scope: 
         rankings.append((1.0, ranking))
     best = fuse_ranks(rankings)
     nearest = await _of_clips(library, distinct, scope, length, "dense")
-    place = {clip: n for n, (clip, _) in enumerate(nearest)}
+    place = {}
+    for n, (clip, _) in enumerate(nearest):
+        place[clip] = n
     ids: list[str] = []
     for key, _ in best:
         ids += sorted(chunks[key].clips, key=lambda clip: place.get(clip, length))

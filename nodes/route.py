@@ -80,7 +80,11 @@ def all_granularities(chosen: Sequence[Label], held: Collection[Label]) -> list[
 
 def _modalities(held: Collection[str]) -> list[tuple[str, ...]]:
     """Return the corpora with content by modality, the finest granularity first."""
-    return modalities([corpus for corpus in CORPORA if corpus in held])
+    found = []
+    for corpus in CORPORA:
+        if corpus in held:
+            found.append(corpus)
+    return modalities(found)
 
 
 def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:
@@ -91,7 +95,8 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
     paragraphs or its documents, recordings with their clips or as a whole. The state is that at the end of a
     round, or at the start of the next.
     """
-    if all(route["by"] == NO_ROUTER for route in state.get("routes", [])):
+    chosen_by = {route["by"] for route in state.get("routes", [])}
+    if chosen_by <= {NO_ROUTER}:
         return []
     done: set[str] = set()
     if state["query"] == query:
@@ -101,7 +106,11 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
             done.update(hop["corpora"])
     if not done:
         return []
-    return labels([group[0] for group in _modalities(held) if done.isdisjoint(group)])
+    finest = []
+    for group in _modalities(held):
+        if done.isdisjoint(group):
+            finest.append(group[0])
+    return labels(finest)
 
 
 async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:

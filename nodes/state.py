@@ -206,7 +206,11 @@ def strips_by_document(strips: Sequence[Strip], ids: Sequence[str]) -> list[list
     """Return the strips of each document, in the order of the ids."""
     documents: list[list[Strip]] = []
     for i in ids:
-        documents.append([s for s in strips if s["evidence"] == i])
+        own = []
+        for strip in strips:
+            if strip["evidence"] == i:
+                own.append(strip)
+        documents.append(own)
     return documents
 
 
@@ -224,7 +228,11 @@ def bound(state: State) -> float:
 def searched(state: State) -> list[Label]:
     """Return the corpora that the current hop searches, or has searched."""
     route = of_hop(state.get("routes"), state["hop"])
-    return [c for c in route["corpora"] if c != "none"] if route else []
+    found: list[Label] = []
+    for corpus in route["corpora"] if route else []:
+        if corpus != "none":
+            found.append(corpus)
+    return found
 
 
 def phrasings_of(state: State) -> Phrasings:

@@ -89,7 +89,10 @@ def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Rep
             prepared, understood = work(folder)
         except SourceError as error:
             return error
-        return prepared.to_json(), {p.name: p.read_bytes() for p in folder.iterdir()}, understood
+        media = {}
+        for path in folder.iterdir():
+            media[path.name] = path.read_bytes()
+        return prepared.to_json(), media, understood
 
 
 def _fit(there: dict[str, float], settings: CorporaSettings) -> int:

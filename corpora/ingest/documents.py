@@ -37,8 +37,10 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
     for one in documents:
         if not isinstance(getattr(one, "page_content", None), str):
             raise InputError(f"a document is a {type(one).__name__}", _LOADED)
-        if text := one.page_content.strip():
-            texts.setdefault(str(one.metadata.get("source") or f"{_digest(text)}.txt"), []).append(text)
+        text = one.page_content.strip()
+        if text:
+            source = str(one.metadata.get("source") or f"{_digest(text)}.txt")
+            texts.setdefault(source, []).append(text)
     if not texts:
         raise InputError("the documents hold no text", _LOADED)
     try:

@@ -30,7 +30,10 @@ from ragweave.models.errors import LibraryError, SourceError
 from ragweave.models.subprocess_env import environment
 
 _COMMAND = (sys.executable, "-P", "-m", "ragweave.corpora.ingest.worker")
-_TIME_IS_UP = {name: int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGALRM")}
+_TIME_IS_UP = {
+    "SIGPROF": int(getattr(signal, "SIGPROF", 0)),
+    "SIGALRM": int(getattr(signal, "SIGALRM", 0)),
+}
 """Signals that end a process after too much processor time or wall time; a retry would end as well."""
 
 
@@ -215,7 +218,10 @@ class _Reader:
             ended = -self._process.wait(5)
         except subprocess.TimeoutExpired:  # it closed its output but still runs
             return "closed"
-        return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
+        for name, number in _TIME_IS_UP.items():
+            if number and number == ended:
+                return name
+        return ""
 
     def _ask(
         self, request: str, deadline: float, seen: Callable[[int], None]

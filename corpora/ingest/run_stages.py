@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,7 @@ class IndexRun:
             subtitles = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
             for path, recording in subtitles.items():
                 left_out.append((path, f"it is the subtitles of {recording}, and read with it"))
-            files = [path for path in files if path not in subtitles]
+            files = _without(files, subtitles)
         self.report.files, self.report.skipped = len(files), left_out
         self.tell(Event("started", total=len(files)))
         for path, reason in left_out:
@@ -150,7 +150,10 @@ class IndexRun:
         known = known_paths(self.held.catalog, self.library)
         gone = vanished(known, there, roots, unread)
         if not self.forgets:
-            emptied = too_many(gone, {path: k.source for path, k in known.items()}, roots)
+            source_of = {}
+            for path, file in known.items():
+                source_of[path] = file.source
+            emptied = too_many(gone, source_of, roots)
             gone = outside(gone, emptied)
             self.report.kept = [(each.root, each.gone, each.known) for each in emptied]
             self.report.notes += [each.said for each in emptied]
@@ -164,7 +167,11 @@ class IndexRun:
     def rename(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Read the renamed files again whose items have their former file name as the title."""
         lost = renamed(known_paths(self.held.catalog, self.library))
-        self.read([path for path in files if path in lost], roots, lost.values())
+        again = []
+        for path in files:
+            if path in lost:
+                again.append(path)
+        self.read(again, roots, lost.values())
         self.report.count_once()
 
     def read_left(self, left: Sequence[str], roots: Sequence[Path]) -> None:
@@ -217,3 +224,12 @@ class IndexRun:
 
     def _count(self, kind: Kind, done: int, total: int) -> None:
         self.tell(Event(kind, done=done, total=total))
+
+
+def _without(files: Iterable[str], others: Container[str]) -> list[str]:
+    """Return the files that are not among others, in order."""
+    kept = []
+    for path in files:
+        if path not in others:
+            kept.append(path)
+    return kept

@@ -155,7 +155,8 @@ def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIg
             out.skipped.append((folder, f"it cannot be opened ({exc.strerror})"))
             out.unread.add(str(folder))
             continue
-        rules = [*rules, *_rules(folder, {e.name for e in entries}, out)]
+        names = {entry.name for entry in entries}
+        rules = [*rules, *_rules(folder, names, out)]
         below = []
         for entry in entries:
             path = folder / entry.name

@@ -97,11 +97,13 @@ def _keep_current(held: Stores, row: LibraryRow, described: Mapping[str, Sequenc
 
 
 def _names(own: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.name for m in own))
+    names = [mention.name for mention in own]
+    return list(dict.fromkeys(names))
 
 
 def _texts(own: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.description for m in own))
+    texts = [mention.description for mention in own]
+    return list(dict.fromkeys(texts))
 
 
 def _state(own: Sequence[Mention]) -> str:
@@ -123,6 +125,7 @@ def _store(connection: Connection, key: str, own: Sequence[Mention], text: str) 
     """
     connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item == key))
     note = f"{_state(own)} {text}"
-    for source in dict.fromkeys(m.source for m in own):
+    sources = [mention.source for mention in own]
+    for source in dict.fromkeys(sources):
         ledger.mark(connection, source, MERGED, note, key)
         note = ""

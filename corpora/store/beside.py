@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -196,7 +197,8 @@ class LibraryBeside(Library):
         if not own:
             return super().nearness(query, ids)
         cosines: dict[str, float] = {}
-        for corpus in {item.corpus for item in own.values()}:
+        corpora_of_own = {item.corpus for item in own.values()}
+        for corpus in corpora_of_own:
             cosines.update(self._by_meaning(corpus, [query])[0])
         return nearness.of_items(self.held, self.id, self.encoder, query, ids, cosines)
 
@@ -251,11 +253,15 @@ class LibraryBeside(Library):
 
 def beside(library: Library, files: Iterable[FileBeside]) -> Library:
     """Return a library with attached files; the library itself if there are no files."""
-    held = tuple({file.id: file for file in files}.values())
+    held = {}
+    for file in files:
+        held[file.id] = file
     if not held:
         return library
-    own: Mapping[str, object] = {f.name: getattr(library, f.name) for f in fields(Library)}
-    return LibraryBeside(**own, files=held)  # type: ignore[arg-type]
+    own: dict[str, Any] = {}
+    for own_field in fields(Library):
+        own[own_field.name] = getattr(library, own_field.name)
+    return LibraryBeside(**own, files=tuple(held.values()))
 
 
 def _best(hits: Sequence[Hit], more: Ranking, k: int) -> tuple[Hit, ...]:

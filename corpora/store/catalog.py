@@ -155,7 +155,10 @@ class Catalog(Libraries):
         """Return the source of each item id; unknown ids are left out."""
         found = self.items(library, ids)
         known: dict[str, Source] = self.memory(library).setdefault("sources", {})
-        missing = {item.source for item in found.values()} - known.keys()
+        missing = set()
+        for item in found.values():
+            if item.source not in known:
+                missing.add(item.source)
         if missing:
             for source in self.sources(library, sorted(missing)):
                 known[source.id] = source
@@ -184,7 +187,8 @@ def _read_sources(connection: Connection, ids: Sequence[str] | None) -> list[Sou
         count = count.where(items.c.source.in_(ids))
     counts = _numbers(connection.execute(count))
     rows = connection.execute(query).mappings().all()
-    where = paths_of(connection, {row["id"] for row in rows})
+    ids_of_rows = {row["id"] for row in rows}
+    where = paths_of(connection, ids_of_rows)
     found = []
     for row in rows:
         id_ = row["id"]
@@ -253,8 +257,11 @@ _PLAIN = "id kind title status reason bytes sha256 indexed_at author language".s
 
 
 def _source(row: Any, where: tuple[str, ...], count: int) -> Source:
+    plain = {}
+    for name in _PLAIN:
+        plain[name] = row[name]
     return Source(
-        **{name: row[name] for name in _PLAIN},
+        **plain,
         path=where[0] if where else "",
         paths=where,
         items=count,

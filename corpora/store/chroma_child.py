@@ -18,7 +18,8 @@ from ragweave.corpora.store.chroma_client import client_of
 def write(folder: str, given: Any) -> None:
     """Bring the collections in a folder to what the messages of `given` say."""
     client = client_of(folder)
-    while isinstance(head := pickle.load(given), dict):
+    head = pickle.load(given)
+    while isinstance(head, dict):
         hnsw, name = head["hnsw"], head["name"]
         if head["old"]:
             collection = client.get_collection(name, embedding_function=None)
@@ -34,14 +35,18 @@ def write(folder: str, given: Any) -> None:
                     gone.append(id_)
             for at in range(0, len(gone), head["batch"]):
                 collection.delete(ids=gone[at : at + head["batch"]])
-        while rows := pickle.load(given):
+        rows = pickle.load(given)
+        while rows:
             ids, embeddings, metadatas = rows
             # A graph goes to the disk with its second change: else each reader would write one, with its own
             # memory.
             for _ in range(2 if len(ids) == 1 else 1):
                 collection.upsert(ids=ids, embeddings=embeddings, metadatas=metadatas)
-    for left in {collection.name for collection in client.list_collections()}.difference(head):
-        client.delete_collection(left)
+            rows = pickle.load(given)
+        head = pickle.load(given)
+    for collection in client.list_collections():
+        if collection.name not in head:
+            client.delete_collection(collection.name)
     client.close()
 
 

@@ -63,7 +63,10 @@ class CollectionChange:
     def alive(self, connection: Connection) -> set[str]:
         """Return the ids of all rows that live."""
         query = select(vectors.c.item, vectors.c.part).where(*self._mine())
-        return {f"{item}~{part}" for item, part in connection.execute(query)}
+        ids = set()
+        for item, part in connection.execute(query):
+            ids.add(f"{item}~{part}")
+        return ids
 
     def batch(self, connection: Connection) -> int:
         """Return how many rows one call takes: no more than Chroma allows, and a server's limit on a body."""

@@ -116,9 +116,8 @@ class Files:
         """Give some free rooms back to the disk; tell whether others are left."""
         with self.writing(library) as connection:
             raw: Any = connection.connection.driver_connection
-            free, how = (
-                raw.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "auto_vacuum")
-            )
+            free = raw.execute("PRAGMA freelist_count").fetchone()[0]
+            how = raw.execute("PRAGMA auto_vacuum").fetchone()[0]
             if not free or how != INCREMENTAL:
                 return False
             raw.execute(f"PRAGMA incremental_vacuum({_STEP})").fetchall()

@@ -139,7 +139,10 @@ def digest_of(path: str, size: int) -> str:
     """Return the digest of the first bytes of a file."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while size and (block := file.read(min(size, 1 << 20))):
+        while size:
+            block = file.read(min(size, 1 << 20))
+            if not block:
+                break
             digest.update(block)
             size -= len(block)
     return digest.hexdigest()

@@ -111,7 +111,10 @@ def candidates(
     sources: Sequence[str],
 ) -> list[tuple[int, str, float]]:
     """Return the best k (row, item id, BM25 over the terms of `weights`); FTS5 weighs them itself."""
-    values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in weights)]
+    quoted = []
+    for term in weights:
+        quoted.append('"' + term.replace('"', '""') + '"')
+    values: list[Any] = [" OR ".join(quoted)]
     only = ""
     if sources:
         only = f" AND rowid IN (SELECT n FROM items WHERE source IN ({','.join('?' * len(sources))}))"

@@ -75,10 +75,16 @@ class Upkeep:
     def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
         """Tell whether the indexes differ enough from the catalog to be written."""
         there = self._indexes.there(library)
-        changes = changes_of(connection, [row for row in rows if row["name"] in there])
-        if sum(change.count for change in changes) < INDEX_FROM:
+        usable = []
+        for row in rows:
+            if row["name"] in there:
+                usable.append(row)
+        changes = changes_of(connection, usable)
+        if _count(changes) < INDEX_FROM:
             return bool(rows)
-        needed = {(change.space, change.corpus) for change in changes}
+        needed = set()
+        for change in changes:
+            needed.add((change.space, change.corpus))
         for row in rows:
             if (row["space"], row["corpus"]) not in needed:
                 return True
@@ -103,7 +109,7 @@ class Upkeep:
             changes = changes_of(connection, usable)
             if not self._indexes.in_place and _holds_other_spaces(usable, changes):
                 usable, changes = [], changes_of(connection, [])
-            if sum(change.count for change in changes) < INDEX_FROM:
+            if _count(changes) < INDEX_FROM:
                 changes = []
             name, digest = self._indexes.write(library, connection, changes, usable) if changes else ("", "")
         with self._catalog.writing(library) as connection:
@@ -127,6 +133,14 @@ class Upkeep:
         with self._catalog.reading(library) as connection:
             kept = set(connection.execute(select(indexes.c.name)).scalars())
         self._indexes.keep(library, kept)
+
+
+def _count(changes: Sequence[CollectionChange]) -> int:
+    """Return how many rows the collections have together."""
+    total = 0
+    for change in changes:
+        total += change.count
+    return total
 
 
 def _is_stale(change: CollectionChange) -> bool:

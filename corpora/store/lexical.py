@@ -68,8 +68,10 @@ class Frequencies:
 
     def __init__(self, connection: Connection) -> None:
         query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
-        self.totals: dict[Corpus, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
+        self.totals: dict[Corpus, int] = {}
         """Items of each corpus that holds any."""
+        for row in connection.execute(query):
+            self.totals[row[0]] = int(row[1])
         self._averages: dict[Corpus, float] = {}
         self._known: dict[str, dict[str, int]] = {}
 

@@ -60,16 +60,16 @@ def check_name(name: str) -> str:
         )
     # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only
     # deceives.
-    if any(
-        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d"
-        for c in clean
-    ):
-        raise InputError(
-            "A library name holds no control or invisible characters", "choose another name"
-        ).named("library_name_invisible")
+    for c in clean:
+        if c not in "\u200c\u200d" and unicodedata.category(c) in _INVISIBLE:
+            raise InputError(
+                "A library name holds no control or invisible characters", "choose another name"
+            ).named("library_name_invisible")
     return clean
 
 
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories of control, format and invisible characters."""
 _REMEMBERED = 32
 """Libraries that have a cache."""
 _FRESH = 0.1
@@ -186,9 +186,12 @@ class Libraries:
             if row.name == name:
                 return row
         rows, failed = self.scan()
-        self._ids = {row.name: row.id for row in rows}
-        if name in self._ids:
-            return next(row for row in rows if row.name == name)
+        self._ids = {}
+        for row in rows:
+            self._ids[row.name] = row.id
+        for row in rows:
+            if row.name == name:
+                return row
         if failed:
             raise failed[0]
         raise LibraryNotFound(
@@ -253,7 +256,9 @@ class Libraries:
                 part.mkdir(parents=True)
                 held = hold(part)
                 # Its id is the name of its folder.
-                self.kept.make(row.id, part, {k: v for k, v in asdict(row).items() if k != "id"})
+                values = asdict(row)
+                del values["id"]
+                self.kept.make(row.id, part, values)
                 try:
                     os.rename(part, folder_of(self._home, row.id))
                 except OSError:
@@ -269,10 +274,11 @@ class Libraries:
 
     def free(self, name: str) -> None:
         """Refuse a name that a library has."""
-        if any(row.name == name for row in self.libraries()):
-            raise LibraryError(
-                f"A library named {name!r} exists", "choose another name, or index into it"
-            ).named("library_exists", name=name)
+        for row in self.libraries():
+            if row.name == name:
+                raise LibraryError(
+                    f"A library named {name!r} exists", "choose another name, or index into it"
+                ).named("library_exists", name=name)
 
     def rename(self, name: str, to: str) -> None:
         """Give a library another name."""

@@ -52,7 +52,8 @@ def _shared(
     on_wait: Callable[[str], None] = lambda holder: None,
 ) -> Iterator[None]:
     """Hold a lock among all who share the catalogs: those of a database, or of a home."""
-    if not (url := corpora_settings().database):
+    url = corpora_settings().database
+    if not url:
         with held(home, name, wait, what, remedy, on_wait):
             yield
         return

@@ -33,7 +33,9 @@ class Passages:
 
     def __init__(self, rows: dict[Key, range], matrix: Matrix, alike: float) -> None:
         self._rows, self._matrix, self._alike = rows, matrix, alike
-        self._numbers = {document: number for number, document in enumerate(rows)}
+        self._numbers: dict[Key, int] = {}
+        for number, document in enumerate(rows):
+            self._numbers[document] = number
         self._starts = [own.start for own in rows.values()]
         self._known: dict[Key, bool] = {}
 

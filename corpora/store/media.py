@@ -63,11 +63,9 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover`
         sorts out.
         """
-        if not any(
-            os.path.lexists(f"{self.root}/{source}{suffix}") for suffix in (_PART, "", _OLD)
-        ):  # as of most files
+        if not self._has_any(source):  # as of most files
             return
-        part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
+        part, there, old = self._folder(source, _PART), self._folder(source), self._folder(source, _OLD)
         with suppress(OSError):
             part.rmdir()  # one that nothing was written into
         staged = part.is_dir()
@@ -133,10 +131,13 @@ class Media:
 
     def orphans(self, sources: Iterable[str]) -> list[str]:
         """Return the sources that have media, published or staged, and are not among those given."""
-        return sorted({name[:24] for name in self._names()} - set(sources))
+        found = {name[:24] for name in self._names()}
+        return sorted(found - set(sources))
 
     def _names(self) -> Iterator[str]:
-        return (n for n in self._folders() if _SOURCE.match(n) and n[24:] in ("", _PART, _OLD))
+        for name in self._folders():
+            if _SOURCE.match(name) and name[24:] in ("", _PART, _OLD):
+                yield name
 
     def _folders(self) -> list[str]:
         return _listed(self.root, os.DirEntry.is_dir)
@@ -149,6 +150,13 @@ class Media:
             return stat.S_ISREG(path.lstat().st_mode) and stat.S_ISDIR(path.parent.lstat().st_mode)
         except OSError:
             return False
+
+    def _has_any(self, source: str) -> bool:
+        """Tell whether a source has a folder, staged, published or replaced."""
+        for suffix in (_PART, "", _OLD):
+            if os.path.lexists(f"{self.root}/{source}{suffix}"):
+                return True
+        return False
 
     def _folder(self, source: str, suffix: str = "") -> Path:
         if not _SOURCE.fullmatch(source):

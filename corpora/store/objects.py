@@ -133,7 +133,7 @@ def here(path: Path) -> bool:
 def uploads(home: Path, library: str) -> list[Path]:
     """Return the files that were uploaded to a library."""
     folder, store = uploads_of(home, library), objects()
-    names = store.names(folder) if store else (p.name for p in folder.glob("*"))
+    names = store.names(folder) if store else [path.name for path in folder.glob("*")]
     found: list[Path] = []
     for name in names:
         if not name.startswith("."):
@@ -162,7 +162,8 @@ def discard(home: Path, library: str, paths: Iterable[str]) -> None:
 
 def take_in_uploads(home: Path, library: str) -> None:
     """Move the uploads of a library into its folder, to be deleted with it; delete those of a store now."""
-    if store := objects():
+    store = objects()
+    if store:
         store.clear(uploads_of(home, library))
         store.clear(folder_of(home, library))
     with suppress(FileNotFoundError):

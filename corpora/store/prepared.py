@@ -101,6 +101,9 @@ def made_of(
 ) -> Prepared:
     """Return items ready to be embedded: cut into chunks, their terms taken."""
     stored = tuple(map(_storable, items))
+    cuts = []
+    for item in stored:
+        cuts.append(tuple(chunks(item, max_words)))
     return Prepared(
         kind=kind,
         title=storable(title) or stored[0].title,
@@ -109,7 +112,7 @@ def made_of(
         date=date.isoformat() if date else None,
         warnings=tuple(map(storable, warnings)),
         items=stored,
-        chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
+        chunks=tuple(cuts),
         terms=terms_of(stored),
     )
 

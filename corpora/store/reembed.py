@@ -70,7 +70,11 @@ def embed_missing(
         lost = [(str(id_), corpus) for id_, corpus in connection.execute(lacking)]
     made = done = 0
     for corpus in CORPORA:
-        for ids in in_parts([id_ for id_, of in lost if of == corpus], _PAGE):
+        lost_here = []
+        for id_, of in lost:
+            if of == corpus:
+                lost_here.append(id_)
+        for ids in in_parts(lost_here, _PAGE):
             if stop is not None and stop.is_set():
                 return made
             page = list(held.catalog.items(row.id, ids).values())

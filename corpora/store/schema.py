@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -318,7 +318,7 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
             written[name] = json.dumps
         elif isinstance(table.c[name].type, PackedText) and not postgres:
             written[name] = packed
-    values = (tuple((row | {name: how(row[name]) for name, how in written.items()}).values()) for row in rows)
+    values = _values(rows, written)
     if not postgres:  # SQLAlchemy would look at each value
         marks = ", ".join("?" * len(rows[0]))
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", list(values))
@@ -327,6 +327,17 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
     with raw.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN") as copy:
         for row in values:
             copy.write_row(row)
+
+
+def _values(
+    rows: Sequence[dict[str, Any]], written: Mapping[str, Callable[[Any], Any]]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of each row; the columns of `written` are converted."""
+    for row in rows:
+        stored = dict(row)
+        for name, how in written.items():
+            stored[name] = how(row[name])
+        yield tuple(stored.values())
 
 
 def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:

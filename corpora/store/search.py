@@ -131,7 +131,8 @@ class _Search:
 def _ids(rankings: Iterable[Ranking]) -> list[str]:
     found: list[str] = []
     for ranking in rankings:
-        found.extend(id_ for id_, _ in ranking)
+        for id_, _ in ranking:
+            found.append(id_)
     return found
 
 

@@ -124,17 +124,16 @@ def _check_free(row: LibraryRow, taken: dict[str, str], replace: bool) -> None:
     if row.id in taken and not replace:
         what = f"The library {row.name!r} was copied there before, as {taken[row.id]!r}"
         raise LibraryError(what, "add --replace to put this one in its place")
-    if row.name in (name for id_, name in taken.items() if id_ != row.id):
-        remedy = "rename one of them: ragweave library rename"
-        raise LibraryError(f"Another library named {row.name!r} is there", remedy)
+    for id_, name in taken.items():
+        if name == row.name and id_ != row.id:
+            remedy = "rename one of them: ragweave library rename"
+            raise LibraryError(f"Another library named {row.name!r} is there", remedy)
 
 
 def _named(row: LibraryRow) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in asdict(row).items():
-        if name != "id":
-            found[name] = value
-    return found
+    values = asdict(row)
+    del values["id"]
+    return values
 
 
 def _fill(source: Connection, target: Connection) -> None:

@@ -38,7 +38,7 @@ settings window; a pair of shoes; an X-ray of a hand; a row of shops at night; a
 in the sky; a wooden table with tools; a beach with umbrellas; an airplane on a runway; a portrait of an old
 man
 """
-UNRELATED = tuple(f"Which picture shows {thing}?" for thing in " ".join(_THINGS.split()).split("; "))
+UNRELATED = tuple([f"Which picture shows {thing}?" for thing in " ".join(_THINGS.split()).split("; ")])
 """Questions about unrelated things; a query fits a picture if it scores well above these."""
 _AT_ONCE = 64
 """Pictures that are encoded and committed together."""
@@ -184,7 +184,8 @@ def look(
     for rankings in zip(*found, strict=True):
         ids: dict[str, None] = {}
         for ranking in rankings:
-            ids |= dict.fromkeys(id_ for id_, _ in ranking)
+            for id_, _ in ranking:
+                ids[id_] = None
         wanted.append(list(ids))
     return completed(held, row, corpus, space, vectors, best, wanted), ""
 

@@ -96,5 +96,6 @@ def _unix_lines(text: str) -> str:
 
 
 def _recording(title: str, cues: Sequence[Cue]) -> Recording:
-    language = guess_language(" ".join(c.text for c in cues[:_SAMPLE_CUES]))
+    sample = [cue.text for cue in cues[:_SAMPLE_CUES]]
+    language = guess_language(" ".join(sample))
     return Recording(title, last_end(cues), tuple(cues), "transcript", language=language)

@@ -105,7 +105,10 @@ def _weights(wanted: Iterable[str], saved: Sequence[_Saved]) -> dict[str, float]
     """Return the inverse document frequency of each term that some page has."""
     weights = {}
     for term in wanted:
-        n = sum(term in counts for _, counts in saved)
+        n = 0
+        for _, counts in saved:
+            if term in counts:
+                n += 1
         if n:
             weights[term] = math.log(1 + (len(saved) - n + 0.5) / (n + 0.5))
     return weights

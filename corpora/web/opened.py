@@ -33,7 +33,7 @@ async def opened(pages: Sequence[WebPage]) -> tuple[list[WebPage], list[str]]:
     in time, is too large or is no text keeps the snippet of the search engine.
     """
     read = await asyncio.gather(*map(_opened, pages))
-    missed = sum(page is None for page in read)
+    missed = read.count(None)
     notes: list[str] = []
     if missed:
         notes.append(
