@@ -97,9 +97,9 @@ class IndexRun:
         return files, found.unread
 
     def read(
-        self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = (), *, texts: bool = False
+        self, files: Sequence[str], roots: Sequence[Path], also: Iterable[str] = (), *, texts: bool = False
     ) -> list[str]:
-        """Read, embed and commit the files that changed, and the sources `anew` in any case.
+        """Read, embed and commit the files that changed, and the sources `also` in any case.
 
         With `texts` it leaves recordings, pictures and the pictures of documents, and returns their files.
         """
@@ -120,7 +120,7 @@ class IndexRun:
             while files:
                 known = known_paths(self.held.catalog, self.library)
                 pictures = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds)
-                again = pictures.union(anew)
+                again = pictures.union(also)
                 if self.loader:
                     again |= self._read_otherwise(files, known)
                 files = pipeline.run(files, known, again, texts=texts, pictures=pictures)
@@ -141,7 +141,9 @@ class IndexRun:
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
         """Remove the files that are gone; if most of a root are gone, keep them: a drive may be missing."""
-        failed = {path for path, _ in self.report.failed}
+        failed = set()
+        for path, _ in self.report.failed:
+            failed.add(path)
         # A file may have failed because it was deleted during the run.
         there = []
         for path in files:

@@ -62,8 +62,7 @@ class Emptied:
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files that are named themselves.
 
-    A path that names a file itself is taken even if ignore patterns match it, unless it is the name of a
-    secret.
+    A root that is a file is taken even if ignore patterns match it, unless its name is that of a secret.
     Links inside a folder are not followed: their targets are read only if they lie in a folder as well.
     """
     out = Walk()

@@ -102,7 +102,7 @@ class _Watcher:
 
 
 def _deleted(library: str) -> LibraryNotFound:
-    again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
+    again = f"to make it again: ragweave index FOLDER --library {library!r} --watch"
     return LibraryNotFound(f"The library {library!r}, which was watched, was deleted or moved", again)
 
 

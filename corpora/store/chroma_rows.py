@@ -44,7 +44,7 @@ class CollectionChange:
     """What a collection lacks of the catalog: the `new` rows of a space and corpus from one row to another.
 
     `after` is 0 where the collection is to be made. `count` rows live up to `upto`; `gone` rows of the
-    collection do not, or were written anew.
+    collection do not, or were written again.
     """
 
     space: str

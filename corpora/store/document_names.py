@@ -5,9 +5,8 @@ count for nothing if no other document looks like the one that has it: the searc
 it by its text, and words of a title occur in many questions about something else. A file that is named with
 its ending always counts.
 
-A word leads to a document if few documents of this library are named with it. No list of names or words
-decides. A document's names are read from the catalog once after each change, so a renamed file is known by
-its new name without being indexed again.
+A word leads to a document if it names few documents of this library; no list of words decides. Names are read
+from the catalog once after each change, so a renamed file is known by its new name without a run of index.
 """
 
 from __future__ import annotations
@@ -267,9 +266,7 @@ def _read(connection: Connection) -> Names:
     called: defaultdict[str, list[int]] = defaultdict(list)
     for n, document in enumerate(documents):
         own = files[document.source]
-        file_names = set()
-        for path in own:
-            file_names.add(fold(PurePath(path).name))
+        file_names = {fold(PurePath(path).name) for path in own}
         for name in file_names:
             called[name].append(n)
         weights = _file_weights(document.title, own, dates.get(document.source, ""))
@@ -348,6 +345,6 @@ def added(
 
 
 def joined(ranking: Ranking, more: Ranking) -> Ranking:
-    """Return a ranking with what another one of the same scores holds besides."""
+    """Return a ranking with the further hits of another one with the same scores."""
     best = dict(more) | dict(ranking)
     return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))

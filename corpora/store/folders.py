@@ -62,7 +62,9 @@ def unwritable(path: Path, error: OSError) -> LibraryError:
 
 
 _REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM}
-ANEW = "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+PUT_BACK = (
+    "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+)
 """What to do about a damaged catalog."""
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
@@ -79,7 +81,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
         if is_held(error):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
         if str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED):
-            return DamagedError(f"{what} is damaged ({error})", ANEW)
+            return DamagedError(f"{what} is damaged ({error})", PUT_BACK)
         return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
     if psycopg is not None and isinstance(

@@ -29,10 +29,10 @@ class Upkeep:
         self._catalog = catalog
         self._indexes = store
 
-    def tidy(self, library: str, *, anew: bool = False) -> str:
+    def tidy(self, library: str, *, rebuild: bool = False) -> str:
         """Update the index if it is missing or too old; the caller holds the writer lock.
 
-        `anew` builds it from scratch in any case.
+        `rebuild` builds it from scratch in any case.
 
         Returns:
             The reason why it could not be made, or "".
@@ -40,7 +40,7 @@ class Upkeep:
         why = ""
         try:
             with self._catalog.reading(library) as connection:
-                rows = [] if anew else connection.execute(select(indexes)).mappings().all()
+                rows = [] if rebuild else connection.execute(select(indexes)).mappings().all()
                 stale = self._stale(library, connection, rows)
                 usable = self._indexes.usable(library, rows) if stale and rows else []
             if stale:

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, select, update
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, postgres
 from ragweave.corpora.store.embedded import Files
-from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
+from ragweave.corpora.store.folders import PUT_BACK, folder_of, unwritable
 from ragweave.corpora.store.private import make_home
 from ragweave.corpora.store.schema import about
 from ragweave.corpora.store.temporary import forsaken, hold
@@ -103,17 +103,17 @@ class Libraries:
         self.kept.close()
 
     @contextmanager
-    def reading(self, library: str, anew: bool = False) -> Iterator[Connection]:
+    def reading(self, library: str, fresh: bool = False) -> Iterator[Connection]:
         """Begin a transaction that sees one state of a library, or use the open one of this thread.
 
-        `anew` begins another in any case.
+        `fresh` begins another in any case.
 
         Raises:
             LibraryNotFound: it was deleted.
             LibraryError: it was written by another Ragweave, or cannot be opened.
         """
         begun = self._begun.of.get(library)
-        if begun is not None and not anew:
+        if begun is not None and not fresh:
             yield begun[0]
             return
         # Looked up before the transaction begins: what it reads may be newer than the memory, and never
@@ -235,7 +235,7 @@ class Libraries:
             with self.reading(library) as connection:
                 found = connection.execute(select(about)).mappings().one_or_none()
             if found is None:
-                raise DamagedError("The catalog is damaged (it says nothing of its library)", ANEW)
+                raise DamagedError("The catalog is damaged (it says nothing of its library)", PUT_BACK)
             memory["row"] = LibraryRow(id=library, **found)
         row: LibraryRow = memory["row"]
         return row

@@ -37,7 +37,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.store.catalog_steps import HISTORY
-from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
+from ragweave.corpora.store.folders import PUT_BACK, REMEDY, is_held, of_the_disk, unwritable
 from ragweave.corpora.store.packed import PackedText, packed, teach
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
@@ -249,7 +249,7 @@ def connect(path: Path) -> Engine:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
         if found == 0 and there:
-            raise DamagedError("The catalog is damaged (it is empty)", ANEW)
+            raise DamagedError("The catalog is damaged (it is empty)", PUT_BACK)
         if found == 0:
             with write(engine) as connection:
                 metadata.create_all(connection)

@@ -153,9 +153,9 @@ class Vectors:
         """Return a sentence about what the last search could not use, or ""."""
         return self._note
 
-    def tidy(self, library: str, *, anew: bool = False) -> str:
+    def tidy(self, library: str, *, rebuild: bool = False) -> str:
         """Update the index if it is missing or too old; see `Upkeep.tidy`."""
-        return self._upkeep.tidy(library, anew=anew)
+        return self._upkeep.tidy(library, rebuild=rebuild)
 
     def forget_removed(self, library: str) -> None:
         """Remove deleted rows from the index; see `Upkeep.forget_removed`."""
@@ -187,7 +187,7 @@ class Vectors:
             IndexLost: the index is not there; not when asked `again`.
         """
         near: list[Near] = [[] for _ in unit]
-        with self._catalog.reading(library, anew=again) as connection:
+        with self._catalog.reading(library, fresh=again) as connection:
             after = 0
             index = self._index_of(connection, library, corpus, space)
             if index is not None and (self.stays or index["count"] > FEW):
