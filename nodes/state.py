@@ -171,11 +171,7 @@ def evidence_by_id(state: State) -> dict[str, Evidence]:
 def best_of_hop(state: State) -> list[Evidence]:
     """Return the best items of the current hop, best first."""
     rows = evidence_by_id(state)
-    found: list[Evidence] = []
-    for i in state.get("candidates", []):
-        if i in rows:
-            found.append(rows[i])
-    return found
+    return [rows[i] for i in state.get("candidates", []) if i in rows]
 
 
 def known(state: State, limit: int) -> list[Strip]:
@@ -228,11 +224,7 @@ def bound(state: State) -> float:
 def searched(state: State) -> list[Label]:
     """Return the corpora that the current hop searches, or has searched."""
     route = of_hop(state.get("routes"), state["hop"])
-    found: list[Label] = []
-    for corpus in route["corpora"] if route else []:
-        if corpus != "none":
-            found.append(corpus)
-    return found
+    return [c for c in route["corpora"] if c != "none"] if route else []
 
 
 def phrasings_of(state: State) -> Phrasings:
@@ -307,10 +299,7 @@ def whole_documents(state: State) -> set[str]:
     rounds = [hop["evidence"] for hop in state.get("hops", [])]
     chosen: set[str] = set()
     for ids in [*rounds, state.get("candidates", [])]:
-        best = []
-        for i in ids[:WHOLE]:
-            if i in documents:
-                best.append(documents[i])
+        best = [documents[i] for i in ids[:WHOLE] if i in documents]
         for n, row in enumerate(best):
             may_be_read = first_round or row["hop"] > 1
             if may_be_read and (n == 0 or row["relevance"] >= UPPER):
