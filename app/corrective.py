@@ -28,11 +28,11 @@ _KNOBS = {"strip_mode": "sentences"}
 class CragRetriever(BaseRetriever):
     """A retriever of LangChain whose documents are graded and corrected (CRAG).
 
-    The verdict rests on the best document. `correct` keeps the strips that bear on the query, `incorrect` keeps
-    nothing and searches the web, `ambiguous` does both; the web is searched only with `web="auto"` in the
-    context. A document has the strips that were kept, in their order. To the metadata that it came with are
-    added `verdict` (correct, ambiguous or incorrect), `relevance` in [-1, 1], that of its best strip, `origin`
-    (library or web) and, for a page of the web, `title` and `source`. What could not be done is logged.
+    The verdict rests on the best document. `correct` keeps the strips that bear on the query, `incorrect`
+    keeps nothing and searches the web, `ambiguous` does both; the web is searched only with `web="auto"` in
+    the context. A document has the strips that were kept, in their order. Its metadata gain `verdict`
+    (correct, ambiguous or incorrect), `relevance` in [-1, 1], that of its best strip, `origin` (library or
+    web) and, for a page of the web, `title` and `source`. What could not be done is logged.
     """
 
     model_config = ConfigDict(extra="forbid")

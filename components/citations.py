@@ -175,7 +175,7 @@ def _first_mark_end(window: str) -> int:
 
 
 def _closed_at(window: str) -> list[int]:
-    """Return where a mark may end; signs behind it may also begin the next one, as in `^[1]^[2]`, `$^1$$^2$`."""
+    """Return where a mark may end; signs after it may begin the next one, as in `^[1]^[2]`, `$^1$$^2$`."""
     ends = []
     for m in islice(_CLOSING.finditer(window), _TRIES):
         end = m.end()

@@ -54,7 +54,7 @@ def told(context: Context, graph: bool | None = None) -> str:
 
 
 async def told_of(run: RunContext) -> str:
-    """Return a sentence that names the stand-ins of a run, a missing entity graph of its recordings included."""
+    """Return a sentence that names the stand-ins of a run and a missing entity graph of its recordings."""
     if GRAPH not in published_of(run.context.preset):
         return told(run.context)
     recordings = "clip" in await run.held()

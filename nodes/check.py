@@ -90,7 +90,10 @@ def _quotes(sentences: Sequence[Sentence]) -> bool:
 
 
 def _any_is(support: str, sentences: Sequence[Sentence]) -> bool:
-    return any(sentence.support == support for sentence in sentences)
+    for sentence in sentences:
+        if sentence.support == support:
+            return True
+    return False
 
 
 def _confidence(sentences: Sequence[Sentence]) -> float:
@@ -120,7 +123,10 @@ async def _marked(run: NodeRun, state: State, foreign: AIMessage | None) -> Answ
         for raw in split(foreign.text):
             tell(raw, documents, builder)
         builder.close()
-    waiting = [n for n, s in enumerate(builder.sentences, 1) if s.support == "pending"]
+    waiting = []
+    for n, s in enumerate(builder.sentences, 1):
+        if s.support == "pending":
+            waiting.append(n)
     await mark_answer(run, state["question"], builder, evidence_by_id(state))
     if run.context.check_by == "strict" and waiting:
         _withhold(builder, waiting)
@@ -146,7 +152,11 @@ def _cited(draft: AnswerBuilder) -> tuple[Citation, ...]:
     for sentence in draft.sentences:
         numbers.update(sentence.citations)
         numbers.update(sentence.against)
-    return tuple(c for c in draft.citations if c.n in numbers)
+    kept = []
+    for c in draft.citations:
+        if c.n in numbers:
+            kept.append(c)
+    return tuple(kept)
 
 
 async def _note(run: NodeRun, draft: AnswerBuilder) -> None:

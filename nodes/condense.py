@@ -70,7 +70,10 @@ def _last_question(messages: list[AnyMessage]) -> int:
 
 async def _standalone(run: NodeRun, text: str, history: list[AnyMessage]) -> Outcome[str]:
     """Return a question that is complete without the conversation before it."""
-    questions = [said(message) for message in history if isinstance(message, HumanMessage)]
+    questions = []
+    for message in history:
+        if isinstance(message, HumanMessage):
+            questions.append(said(message))
     if not questions:
         return Outcome(text, "local")
     lines: list[tuple[str, str]] = [(message.type, said(message)) for message in history]

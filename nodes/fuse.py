@@ -56,7 +56,10 @@ async def fuse(state: State, runtime: NodeRuntime) -> Update:
     rows = await _in_turns(run, state, found)
     read = _read_before(run, state, rows)
     read_ids = _ids(read.rows)
-    new = [row for row in rows if row["id"] not in read_ids]
+    new = []
+    for row in rows:
+        if row["id"] not in read_ids:
+            new.append(row)
     new, aged = await _by_age(run, new)
     kept = _kept(run, new, read.rows)
     kept = _with_looks(kept, state.get("found", []))
@@ -89,8 +92,11 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
     query, library = state["query"], await run.library()
     alone = [query, *phrasings_of(state)["also"]]
     if run.context.method.by_scores:
-        alone = list(dict.fromkeys([query, *(row["query"] for row in found)]))
-    lists: dict[str, list[RankedList]] = {phrasing: [] for phrasing in alone}
+        queries = [row["query"] for row in found]
+        alone = list(dict.fromkeys([query, *queries]))
+    lists: dict[str, list[RankedList]] = {}
+    for phrasing in alone:
+        lists[phrasing] = []
     for row in found:
         phrasing = row["query"] if row["query"] in lists else query
         lists[phrasing].append(row)
@@ -115,7 +121,8 @@ def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float
     routed = of_hop(state.get("routes"), state["hop"])
     if routed is None or routed["by"] == NO_ROUTER:
         return None
-    if all(row["corpus"] in TEXTUAL for row in found):
+    corpora = {row["corpus"] for row in found}
+    if corpora.issubset(TEXTUAL):
         return None
     return routed["confidence"] or dict.fromkeys(routed["corpora"], 1.0)
 
@@ -141,7 +148,9 @@ async def _order(
         corpora = sorted(by_corpus, key=lambda corpus: -confidence.get(corpus, 0.0))
         most = max(EACH, run.context.kept)
         first, *others = [fused(by_corpus[corpus], query, run.context) for corpus in corpora]
-        pools = [first, *(pool[:most] for pool in others)]
+        pools = [first]
+        for pool in others:
+            pools.append(pool[:most])
     context = run.context
     rows, joint = await score_pools(library, query, pools, context, run.hop, run.notes, frozenset(compared))
     if confidence is None or not corpora or (len(corpora) == 1 and context.method.fusion == "dense"):
@@ -161,7 +170,10 @@ def _read_before(run: NodeRun, state: State, rows: Sequence[Evidence]) -> ReadBe
     kept = {strip["evidence"] for strip in state.get("knowledge", [])}
     shown: set[str] = set()
     shown.update(*shown_of(state.get("hops", []), kept, run.context.method.turn_passages))
-    found_again = {row["id"] for row in rows[:WHOLE] if row["corpus"] == "document"}
+    found_again = set()
+    for row in rows[:WHOLE]:
+        if row["corpus"] == "document":
+            found_again.add(row["id"])
     read: list[Evidence] = []
     again: list[Evidence] = []
     for row in state.get("evidence", []):
@@ -197,7 +209,10 @@ def _kept(run: NodeRun, rows: list[Evidence], read: Sequence[Evidence]) -> list[
     # A picture without words is kept only if a model will look at it, or if the published method keeps it.
     published = run.context.method.form == "universal-rag"
     worth = _ids(rows) if published else worth_a_look(rows)
-    useful = [row for row in rows if row["text"].strip() or row["id"] in worth]
+    useful = []
+    for row in rows:
+        if row["text"].strip() or row["id"] in worth:
+            useful.append(row)
     return distinct(useful, most, read)
 
 

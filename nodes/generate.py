@@ -40,7 +40,8 @@ async def open_builder(run: NodeRun, state: State, strips: Sequence[Strip] = ())
     `strips` are documents that were read whole: a sentence cites the place in them that supports it.
     """
     rows = evidence_by_id(state)
-    ids = list(dict.fromkeys([*(strip["evidence"] for strip in strips), *rows]))
+    of_strips = [strip["evidence"] for strip in strips]
+    ids = list(dict.fromkeys([*of_strips, *rows]))
     items = await (await run.library()).items(ids) if ids else {}
     stream = _Stream(run, message_id(state))
     checks = run.context.check_by
@@ -174,6 +175,9 @@ def _further_passages(state: State) -> list[str]:
 def _summary(builder: AnswerBuilder, why: str) -> str:
     """Summarise the draft in words."""
     count = len(builder.sentences)
-    quotes = any(sentence.support == "quoted" for sentence in builder.sentences)
+    quotes = False
+    for sentence in builder.sentences:
+        if sentence.support == "quoted":
+            quotes = True
     summary = counted(count, "quote" if quotes else "sentence") if count else f"nothing: {why}"
     return f"{summary}, {builder.dropped} left out" if builder.dropped else summary

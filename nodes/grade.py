@@ -26,8 +26,7 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     """
     run = NodeRun("grade", state, runtime)
     items = best_of_hop(state)
-    worth = worth_a_look(items)
-    looked = await look_first(run, state["query"], [e for e in items if e["id"] in worth], relevance.UPPER)
+    looked = await look_first(run, state["query"], _worth_looking_at(items), relevance.UPPER)
     items = _with_looks(items, looked)
     made = Outcome(Graded([], relevance.UPPER, relevance.LOWER), "local")
     if items:
@@ -54,6 +53,15 @@ async def grade(state: State, runtime: NodeRuntime) -> Update:
     }
     update: Update = {"grade": row, "evidence": graded}
     return run.done(f"{action}, best {best:+.2f} of {len(graded)}", made, data={"grade": row}, **update)
+
+
+def _worth_looking_at(items: Sequence[Evidence]) -> list[Evidence]:
+    worth = worth_a_look(items)
+    kept = []
+    for item in items:
+        if item["id"] in worth:
+            kept.append(item)
+    return kept
 
 
 def _with_looks(items: Sequence[Evidence], looked: Mapping[str, str]) -> list[Evidence]:

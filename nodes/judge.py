@@ -19,7 +19,10 @@ async def judge(state: VideoState, runtime: NodeRuntime) -> Update:
     run = NodeRun("judge", state, runtime)
     query, clips = state["query"], state.get("clips", [])
     items = await (await run.library()).items(clips)
-    held = [clip for clip in clips if clip in items]
+    held = []
+    for clip in clips:
+        if clip in items:
+            held.append(clip)
     if not held:
         return run.done("no clip to judge", data={"clips": []}, clips=[])
     made = await filter_clips(run, query, [passage_of(items[clip], query) for clip in held])

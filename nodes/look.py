@@ -14,7 +14,10 @@ async def look(state: VideoState, runtime: NodeRuntime) -> Update:
     run = NodeRun("look", state, runtime)
     clips = state.get("clips", [])
     items = await (await run.library()).items(clips) if clips else {}
-    kept = [items[clip] for clip in clips if clip in items]
+    kept = []
+    for clip in clips:
+        if clip in items:
+            kept.append(items[clip])
     made = await look_at_clips(run, state["query"], state["forms"]["keywords"], kept)
     shown = sum(map(bool, made.value.values()))
     summary = f"{counted(shown, 'clip')} with something in view" if shown else "nothing was seen"

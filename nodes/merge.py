@@ -93,7 +93,8 @@ async def _chunked(run: NodeRun, library: Library, ranking: Sequence[str]) -> li
     within = Scope(start=run.context.from_time, end=run.context.to_time)
     ranked = await library.items(ranking)
     clips: dict[str, Item] = {}
-    for source in dict.fromkeys(item.source for item in ranked.values()):
+    sources = [item.source for item in ranked.values()]
+    for source in dict.fromkeys(sources):
         for clip in await library.items_of(source, "clip"):
             clips[clip.id] = clip
     chunks = await asyncio.to_thread(chunks_of, clips.values())
@@ -113,7 +114,10 @@ def mixed(clips: Ranking, items: Mapping[str, Item], recordings: Sequence[tuple[
         items: the clips that the library still holds.
         recordings: (source, title), the likeliest first; if there are none the clips keep their scores.
     """
-    known = [(i, score) for i, score in clips if i in items]
+    known = []
+    for i, score in clips:
+        if i in items:
+            known.append((i, score))
     if not known or not recordings:
         return known
     shares: dict[tuple[str, str], float] = {}

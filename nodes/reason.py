@@ -67,7 +67,9 @@ class Reading:
     def say(self, raw: str, ids: Sequence[str], cites: bool) -> None:
         """Add a sentence to the answer; `ids` are the evidence that its numbers cite."""
         assert self.page is not None
-        by_evidence: dict[str, list[Strip]] = {i: [] for i in ids}
+        by_evidence: dict[str, list[Strip]] = {}
+        for i in ids:
+            by_evidence[i] = []
         for strip in [*self.strips, *map(as_strip, self.results)]:
             if strip["evidence"] in by_evidence:
                 by_evidence[strip["evidence"]].append(strip)
@@ -116,7 +118,8 @@ def _to_write(state: State, reading: Reading, decision: Decision, draft: Draft |
     if decision.answer:
         reply = Reply(text=decision.answer, shown=list(decision.shown))
         return {"draft": {**(draft or state.get("draft") or EMPTY), "reply": reply}}
-    if all(hop["query"] == state["question"] for hop in reading.hops):
+    queries = {hop["query"] for hop in reading.hops}
+    if queries <= {state["question"]}:
         return {}
     return {"knowledge": [*reading.whole, *_selected(reading.placed, reading.strips)]}
 
@@ -138,7 +141,10 @@ async def _read(run: NodeRun, state: State) -> Reading:
     if has_writer_model(run.context):
         ranked = [hop["evidence"] for hop in hops]
         strips = await read_whole(run, strips, rows, ranked, whole_documents(state), state["question"])
-    placed = [row for row in rows.values() if row["origin"] != "model"]
+    placed = []
+    for row in rows.values():
+        if row["origin"] != "model":
+            placed.append(row)
     if len(hops) > 1:  # the items of one round are already in order
         placed = await scored(await run.library(), state["question"], placed, hops)
     return Reading(opening, hops, strips, whole, placed)
@@ -288,4 +294,8 @@ def _evidence_of(strips: Sequence[Strip]) -> set[str]:
 def _selected(ordered: list[Evidence], strips: list[Strip]) -> list[Strip]:
     """Return the best items over all hops, whole, if the refinement of their hop kept nothing of them."""
     have = _evidence_of(strips)
-    return [as_strip(row) for row in ordered[:SELECTED] if row["id"] not in have]
+    found: list[Strip] = []
+    for row in ordered[:SELECTED]:
+        if row["id"] not in have:
+            found.append(as_strip(row))
+    return found

@@ -59,7 +59,10 @@ def shown_whole(context: Context) -> bool:
 def _for_a_model(run: NodeRun, state: State, found: Sequence[Evidence]) -> list[Evidence]:
     """Return the items that a chat model reads, as many as the verdict allows."""
     lower, grade = bound(state), state.get("grade")
-    readable = [e for e in found if _is_readable(e, lower)]
+    readable = []
+    for e in found:
+        if _is_readable(e, lower):
+            readable.append(e)
     if run.hop > 1:
         return _relevant(readable, lower) or readable[:1]
     if not grade:
@@ -69,7 +72,11 @@ def _for_a_model(run: NodeRun, state: State, found: Sequence[Evidence]) -> list[
 
 def _relevant(rows: Sequence[Evidence], lower: float) -> list[Evidence]:
     """Return the rows that are not irrelevant."""
-    return [row for row in rows if row["relevance"] >= lower]
+    kept: list[Evidence] = []
+    for row in rows:
+        if row["relevance"] >= lower:
+            kept.append(row)
+    return kept
 
 
 def _is_readable(row: Evidence, lower: float) -> bool:
@@ -88,7 +95,10 @@ def _uncut(run: NodeRun, kept: Sequence[Evidence], summary: str) -> Update:
 
 async def _cut(run: NodeRun, state: State, kept: Sequence[Evidence]) -> Update:
     """Close the node with the strips of items that the evaluator finds relevant."""
-    in_library = [e["id"] for e in kept if e["origin"] == "library"]
+    in_library = []
+    for e in kept:
+        if e["origin"] == "library":
+            in_library.append(e["id"])
     items = await (await run.library()).items(in_library)
     uncut, cuttable = _apart(kept, items, whole_documents(state) if state.get("routes") else set())
     query = asked_together(state)
@@ -125,7 +135,9 @@ def _apart(
 
 def _faded(strips: Sequence[Strip], kept: Sequence[Evidence]) -> list[Strip]:
     """Return strips whose scores count the age of their items, if newer ones are preferred."""
-    fresh = {row["id"]: row.get("fresh", 1.0) for row in kept}
+    fresh = {}
+    for row in kept:
+        fresh[row["id"]] = row.get("fresh", 1.0)
     scored: list[Strip] = []
     for strip in strips:
         score = round(faded(strip["score"], fresh[strip["evidence"]]), 4)

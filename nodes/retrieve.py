@@ -32,7 +32,10 @@ async def retrieve(state: State, runtime: NodeRuntime) -> Update:
     if route is None:
         route = await _without_router(run)
         update["routes"] = [route]
-    corpora = [corpus for corpus in CORPORA if corpus in route["corpora"]]
+    corpora = []
+    for corpus in CORPORA:
+        if corpus in route["corpora"]:
+            corpora.append(corpus)
     run.by = ", ".join(corpora) or "rule"
     scope = await searched_within(run)
     queries = _queries(run, state, recordings=route.get("recordings", False))
@@ -53,7 +56,10 @@ async def _without_router(run: NodeRun) -> Route:
     """Return the corpora that the run names, or the finest ones; corpora without content are left out."""
     wanted = (run.context.corpora or WITHOUT_ROUTER) if run.context.max_hops else ()
     held = await run.held()
-    chosen: list[Label] = [corpus for corpus in CORPORA if corpus in wanted and corpus in held]
+    chosen: list[Label] = []
+    for corpus in CORPORA:
+        if corpus in wanted and corpus in held:
+            chosen.append(corpus)
     why = "this graph asks no router"
     return {"hop": run.hop, "corpora": chosen, "confidence": {}, "by": NO_ROUTER, "why": why}
 
@@ -82,7 +88,8 @@ async def _of_corpus(run: NodeRun, corpus: Corpus, queries: Sequence[str], scope
     except RagweaveError as error:
         run.note(f"The {corpus} corpus could not be searched: {error}")
         return []
-    for note in dict.fromkeys(each.note for each in found):
+    notes = [each.note for each in found]
+    for note in dict.fromkeys(notes):
         if note:
             run.note(f"The {corpus} corpus: {note}.")
     ranked: list[RankedList] = []

@@ -78,7 +78,11 @@ async def _of_clips(
 async def _in_scope(library: Library, ids: Sequence[str], scope: Scope) -> list[str]:
     """Return the ids of clips in a scope, in their order."""
     items = await library.items(ids)
-    return [i for i in ids if i in items and scope.holds(items[i])]
+    kept: list[str] = []
+    for i in ids:
+        if i in items and scope.holds(items[i]):
+            kept.append(i)
+    return kept
 
 
 def _ids_of(ranking: Ranking) -> list[str]:
@@ -103,7 +107,9 @@ async def _of_chunks(run: NodeRun, library: Library, queries: list[str], scope: 
         rankings.append((1.0, ranking))
     best = fuse_ranks(rankings)
     nearest = await _of_clips(library, distinct, scope, length, "dense")
-    place = {clip: n for n, (clip, _) in enumerate(nearest)}
+    place = {}
+    for n, (clip, _) in enumerate(nearest):
+        place[clip] = n
     ids: list[str] = []
     for key, _ in best:
         ids += sorted(chunks[key].clips, key=lambda clip: place.get(clip, length))

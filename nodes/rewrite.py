@@ -44,10 +44,17 @@ async def _corpora(run: NodeRun, state: VideoState) -> list[Corpus]:
     """Return the corpora of recordings that the run searches and that have content."""
     held = await run.held()
     wanted = state.get("corpora") or run.context.corpora or RECORDINGS
-    return [corpus for corpus in wanted if corpus in RECORDINGS and corpus in held]
+    kept: list[Corpus] = []
+    for corpus in wanted:
+        if corpus in RECORDINGS and corpus in held:
+            kept.append(corpus)
+    return kept
 
 
 def retrievers(state: VideoState) -> list[Send] | str:
     """Send one task per retriever: those of the context, and the recordings."""
-    task = {key: value for key, value in state.items() if key in ClipSearch.__annotations__}
+    task = {}
+    for key, value in state.items():
+        if key in ClipSearch.__annotations__:
+            task[key] = value
     return [Send("retrieve_clips", {**task, "retriever": name}) for name in state["ways"]] or "no search"

@@ -53,7 +53,10 @@ async def _chosen(run: NodeRun, state: State) -> Outcome[Routed]:
     if run.context.corpora:
         for missing in sorted(set(run.context.corpora) - held):
             run.note(f"The library holds nothing in its {missing} corpus.")
-        wanted: list[Label] = [corpus for corpus in run.context.corpora if corpus in held]
+        wanted: list[Label] = []
+        for corpus in run.context.corpora:
+            if corpus in held:
+                wanted.append(corpus)
         return Outcome(Routed(wanted, {}, "these corpora were asked for"), "asked")
     others = fallback_corpora(state, state["query"], held)
     if others:
@@ -77,7 +80,11 @@ def all_granularities(chosen: Sequence[Label], held: Collection[Label]) -> list[
 
 def _modalities(held: Collection[str]) -> list[tuple[str, ...]]:
     """Return the corpora with content by modality, the finest granularity first."""
-    return modalities([corpus for corpus in CORPORA if corpus in held])
+    found = []
+    for corpus in CORPORA:
+        if corpus in held:
+            found.append(corpus)
+    return modalities(found)
 
 
 def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[Label]:
@@ -88,7 +95,8 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
     paragraphs or its documents, recordings with their clips or as a whole. The state is that at the end of a
     round, or at the start of the next.
     """
-    if all(route["by"] == NO_ROUTER for route in state.get("routes", [])):
+    chosen_by = {route["by"] for route in state.get("routes", [])}
+    if chosen_by <= {NO_ROUTER}:
         return []
     done: set[str] = set()
     if state["query"] == query:
@@ -98,7 +106,11 @@ def fallback_corpora(state: State, query: str, held: Collection[str]) -> list[La
             done.update(hop["corpora"])
     if not done:
         return []
-    return labels([group[0] for group in _modalities(held) if done.isdisjoint(group)])
+    finest = []
+    for group in _modalities(held):
+        if done.isdisjoint(group):
+            finest.append(group[0])
+    return labels(finest)
 
 
 async def _in_question(run: NodeRun, query: str, routed: Route) -> bool:
@@ -130,7 +142,10 @@ def to_corpora(state: State) -> list[Send] | str:
         return "search"  # the retriever then searches the finest corpora
     if not corpora:
         return "no search"
-    known: dict[str, Any] = {key: value for key, value in state.items() if key in _SENT}
+    known: dict[str, Any] = {}
+    for key, value in state.items():
+        if key in _SENT:
+            known[key] = value
     sent: list[Send] = []
     recorded: list[Corpus] = []
     for corpus in corpora:
@@ -141,7 +156,10 @@ def to_corpora(state: State) -> list[Send] | str:
     if not recorded:
         return sent
     recorded.sort(key=RECORDINGS.index)
-    of_round = {key: value for key, value in known.items() if key in RoundState.__annotations__}
+    of_round = {}
+    for key, value in known.items():
+        if key in RoundState.__annotations__:
+            of_round[key] = value
     sent.append(Send("retrieve_video", {**of_round, "corpora": recorded}))
     phrased = of_hop(state.get("queries"), state["hop"])
     if phrased and (phrased["also"] or phrased["rewrites"]):

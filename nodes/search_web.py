@@ -118,7 +118,10 @@ async def _grade(run: NodeRun, query: str, pages: list[WebPage]) -> tuple[list[E
             cuts.append(web_strip(page, text, start, end, query, run.hop))
     made = (await score_strips(run, query, cuts)).value
     least = min(relevance.LOWER, THRESHOLD)
-    kept = [strip for strip in select(made, method) if strip["score"] >= least]
+    kept = []
+    for strip in select(made, method):
+        if strip["score"] >= least:
+            kept.append(strip)
     best: dict[str, float] = {}
     for strip in made:
         best[strip["evidence"]] = max(strip["score"], best.get(strip["evidence"], strip["score"]))

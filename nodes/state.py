@@ -199,7 +199,11 @@ def strips_by_document(strips: Sequence[Strip], ids: Sequence[str]) -> list[list
     """Return the strips of each document, in the order of the ids."""
     documents: list[list[Strip]] = []
     for i in ids:
-        documents.append([s for s in strips if s["evidence"] == i])
+        own = []
+        for strip in strips:
+            if strip["evidence"] == i:
+                own.append(strip)
+        documents.append(own)
     return documents
 
 

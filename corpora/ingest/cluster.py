@@ -89,7 +89,10 @@ def _made(work: Callable[[Path], tuple[Prepared, list[tuple[str, str]]]]) -> Rep
             prepared, understood = work(folder)
         except SourceError as error:
             return error
-        return prepared.to_json(), {p.name: p.read_bytes() for p in folder.iterdir()}, understood
+        media = {}
+        for path in folder.iterdir():
+            media[path.name] = path.read_bytes()
+        return prepared.to_json(), media, understood
 
 
 def _fit(there: dict[str, float], settings: CorporaSettings) -> int:
@@ -106,60 +109,84 @@ def open_readers(settings: CorporaSettings, roots: Sequence[str]) -> RayReaders 
     return RayReaders(settings, roots) if settings.ray else Readers(settings)
 
 
+def _ray(address: str) -> Any:
+    """Return the module `ray`."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address == "local":
+        # Ray reads this when it is imported, and then listens on loopback only.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtra("A Ray cluster", "cluster") from error
+    return ray
+
+
+def _actor(ray: Any, settings: CorporaSettings) -> Any:
+    """Return the class of the actors, with their share of a node and the settings of this process."""
+    variables = {}
+    for name, value in environment().items():
+        if name.startswith("RAGWEAVE_"):
+            variables[name] = value
+    cpus, gpus = settings.ray_shares
+    actor = ray.remote(num_cpus=cpus, num_gpus=gpus)(Worker)
+    return actor.options(runtime_env={"env_vars": variables})
+
+
+def _without_keys(settings: CorporaSettings) -> dict[str, Any]:
+    """Return the settings without the keys: nodes do not get these, because they read untrusted files."""
+    kept = {}
+    for name, value in settings:
+        if not isinstance(value, SecretStr):
+            kept[name] = value
+    return kept
+
+
 class RayReaders:
     """The actors of one run: they do what `Readers` do, from as many threads as `width`."""
 
     def __init__(
         self, settings: CorporaSettings, roots: Sequence[str], command: Sequence[str] = (), address: str = ""
     ) -> None:
-        local = (address or settings.ray_address) == "local"
-        begun = {"include_dashboard": False} if local else {}
-        try:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-            if local:
-                # Ray reads this when it is imported, and then listens on loopback only.
-                os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-            import ray
-        except ImportError as error:
-            raise MissingExtra("A Ray cluster", "cluster") from error
-
-        self._ray = ray
-        try:
-            quiet = {"ignore_reinit_error": True, "log_to_driver": False, "logging_level": "ERROR"}
-            ray.init(address or settings.ray_address, **quiet, **begun)
-            most = self._room(settings)
-        except Exception as error:
-            logger.warning("Ray: %s", error)
-            what = f"The Ray cluster at {settings.ray_address!r} cannot be reached ({type(error).__name__})"
-            token = "have its token here (~/.ray/auth_token)"
-            raise LibraryError(
-                what, f"start one with `ray start --head`, {token}, or leave --ray out"
-            ) from error
-        if not most:
-            share = "{:g} CPUs and {:g} GPUs".format(*settings.ray_shares)
-            raise LibraryError(
-                f"The Ray cluster has nowhere {share} for an actor", "lower cpus or gpus in RAGWEAVE_RAY"
-            )
+        self._ray = _ray(address or settings.ray_address)
+        most = self._connected(settings, address or settings.ray_address)
         self.width = min(settings.parse_workers or most, most)
         self.recordings = self.width
-        # Keys are not sent to the nodes, because these read untrusted files.
-        variables = {k: v for k, v in environment().items() if k.startswith("RAGWEAVE_")}
-        mine = {name: value for name, value in settings if not isinstance(value, SecretStr)}
-        given = dict(zip(("num_cpus", "num_gpus"), settings.ray_shares, strict=True))
-        actor = ray.remote(**given)(Worker).options(runtime_env={"env_vars": variables})
+        actor = _actor(self._ray, settings)
+        mine = _without_keys(settings)
         self._start: Callable[[], Any] = lambda: actor.remote(mine, command)
         self._settings, self._roots = settings, list(roots)
         self._all = [self._start() for _ in range(self.width)]
         self._idle: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock, self._again, self._closed = threading.Lock(), _AGAIN * self.width, False
         for one in self._all:
-            why = ray.get(one.differs.remote(self._roots, params_hash()))
+            why = self._ray.get(one.differs.remote(self._roots, params_hash()))
             if why:
                 self.close()
                 raise LibraryError(
                     f"A node of the Ray cluster {why}", "set it up as this machine, and share the folders"
                 )
             self._idle.put(one)
+
+    def _connected(self, settings: CorporaSettings, address: str) -> int:
+        """Connect to the cluster, and return for how many actors it has room."""
+        begun = {"include_dashboard": False} if address == "local" else {}
+        try:
+            quiet = {"ignore_reinit_error": True, "log_to_driver": False, "logging_level": "ERROR"}
+            self._ray.init(address, **quiet, **begun)
+            most = self._room(settings)
+        except Exception as error:
+            logger.warning("Ray: %s", error)
+            what = f"The Ray cluster at {settings.ray_address!r} cannot be reached ({type(error).__name__})"
+            token = "have its token here (~/.ray/auth_token)"
+            remedy = f"start one with `ray start --head`, {token}, or leave --ray out"
+            raise LibraryError(what, remedy) from error
+        if not most:
+            share = "{:g} CPUs and {:g} GPUs".format(*settings.ray_shares)
+            raise LibraryError(
+                f"The Ray cluster has nowhere {share} for an actor", "lower cpus or gpus in RAGWEAVE_RAY"
+            )
+        return most
 
     def read(
         self,
@@ -172,7 +199,7 @@ class RayReaders:
         later: bool = False,
         seen: Callable[[int], None] = lambda count: None,
     ) -> Prepared:
-        """Wait for a free node and read one file there; `later` leaves its pictures, and `seen` is not called.
+        """Wait for a free node and read one file there; `later` skips its pictures; `seen` is not called.
 
         Raises:
             SourceError: the file cannot be read, went past a limit, or ended two nodes.
@@ -259,8 +286,11 @@ class RayReaders:
 
     def _room(self, settings: CorporaSettings) -> int:
         """Return how many actors the living nodes have room for."""
-        alive = [node for node in self._ray.nodes() if node["Alive"]]
-        return sum(_fit(node["Resources"], settings) for node in alive)
+        total = 0
+        for node in self._ray.nodes():
+            if node["Alive"]:
+                total += _fit(node["Resources"], settings)
+        return total
 
     def _unpacked(self, reply: Reply | SourceError, media: Path | None) -> Prepared:
         if isinstance(reply, SourceError):

@@ -23,7 +23,7 @@ _LOADED = "give what a loader's `load()` returns"
 
 
 async def kept(documents: Sequence[Document], library: str) -> list[Path]:
-    """Write documents into the library's own folder and return the files; the library is made where it is missing.
+    """Write documents into the library's own folder and return the files; create a missing library.
 
     Documents of one `source` in their metadata are one file, in their order: loaders give a document for each
     page. One that is written again with other text is the same source, changed; a document without a source
@@ -37,8 +37,10 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
     for one in documents:
         if not isinstance(getattr(one, "page_content", None), str):
             raise InputError(f"a document is a {type(one).__name__}", _LOADED)
-        if text := one.page_content.strip():
-            texts.setdefault(str(one.metadata.get("source") or f"{_digest(text)}.txt"), []).append(text)
+        text = one.page_content.strip()
+        if text:
+            source = str(one.metadata.get("source") or f"{_digest(text)}.txt")
+            texts.setdefault(source, []).append(text)
     if not texts:
         raise InputError("the documents hold no text", _LOADED)
     try:
@@ -55,7 +57,9 @@ async def kept(documents: Sequence[Document], library: str) -> list[Path]:
 
 def _write(folder: Path, source: str, parts: Sequence[str]) -> Path:
     last = PurePath(source.replace("\\", "/").rstrip("/"))
-    name = "".join(c if c.isalnum() or c in " -_" else " " for c in last.stem)
+    name = ""
+    for c in last.stem:
+        name += c if c.isalnum() or c in " -_" else " "
     ending = ".md" if last.suffix.lower() in (".md", ".markdown") else ".txt"
     path = folder / f"{' '.join(name.split())[:_NAME] or 'document'}{ending}"
     text = "\n\n".join(parts) + "\n"

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate
 
 import numpy as np
 
@@ -23,7 +22,7 @@ _GATHERED = 0.05
 
 
 def gathered(read: queue.Queue[FileOutcome | None], stop: threading.Event) -> Iterator[list[FileOutcome]]:
-    """Yield what was read, as much as one call of the encoder takes or has come within a moment; None ends it."""
+    """Yield what was read in batches: a full call of the encoder, or what came in a moment; None ends it."""
     ended = False
     while not ended and not stop.is_set():
         batch: list[FileOutcome] = []
@@ -48,10 +47,17 @@ def gathered(read: queue.Queue[FileOutcome | None], stop: threading.Event) -> It
 
 def embedded(batch: Sequence[FileOutcome], encode: Callable[[Sequence[str]], Matrix]) -> list[FileOutcome]:
     """Return what was read with the vectors of its chunks."""
-    read = [
-        chunked(o.prepared.items, o.prepared.chunks).texts if o.prepared is not None else [] for o in batch
-    ]
-    parts = [encode(some) for some in in_parts([text for texts in read for text in texts], EMBED_BATCH)]
+    texts: list[str] = []
+    ends = []
+    for outcome in batch:
+        if outcome.prepared is not None:
+            texts += chunked(outcome.prepared.items, outcome.prepared.chunks).texts
+        ends.append(len(texts))
+    parts = [encode(some) for some in in_parts(texts, EMBED_BATCH)]
     vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
-    ends = [0, *accumulate(map(len, read))]
-    return [replace(o, vectors=vectors[a:b]) for o, a, b in zip(batch, ends, ends[1:], strict=False)]
+    found = []
+    start = 0
+    for outcome, end in zip(batch, ends, strict=True):
+        found.append(replace(outcome, vectors=vectors[start:end]))
+        start = end
+    return found

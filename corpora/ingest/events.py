@@ -64,8 +64,8 @@ class Report:
 
 
 Kind = Literal[
-    "waiting", "started", "skipped", "unchanged", "staged", "later", "ready", "perceived", "done", "linked", "failed",
-    "removed", "captioned", "extracted", "reembedded", "finished",
+    "waiting", "started", "skipped", "unchanged", "staged", "later", "ready", "perceived", "done", "linked",
+    "failed", "removed", "captioned", "extracted", "reembedded", "finished",
 ]  # fmt: skip
 """What happened in a run:
 

@@ -17,9 +17,9 @@ class Budget:
 
     def take(self, sizes: Mapping[str, int]) -> None:
         """Wait until files fit, or are alone, by their paths."""
-        cost = {
-            path: max(size, 2**14) for path, size in sizes.items()
-        }  # so that very many tiny files are bounded
+        cost = {}
+        for path, size in sizes.items():
+            cost[path] = max(size, 2**14)  # so that very many tiny files are bounded
         needed = sum(cost.values())
         with self._changed:
             while self._held and sum(self._held.values()) + needed > self._limit and not self._stop.is_set():

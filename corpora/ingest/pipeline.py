@@ -182,7 +182,10 @@ class Pipeline:
         """Let a thread read files as soon as the budget has room for them."""
         if not files:
             return
-        self._budget.take({file.path: file.stat.size for file in files})
+        sizes = {}
+        for file in files:
+            sizes[file.path] = file.stat.size
+        self._budget.take(sizes)
         if len(files) > 1:
             pool.submit(self._guarded, self._read_some, files)
         else:
@@ -311,7 +314,8 @@ class Pipeline:
                 else:
                     due = due or time.monotonic() + COMMIT_SECONDS
                     outcomes += got
-                    chunks += sum(len(outcome.vectors) for outcome in got)
+                    for outcome in got:
+                        chunks += len(outcome.vectors)
             if outcomes and (ended or chunks >= COMMIT_CHUNKS or time.monotonic() >= due):
                 links = self._store(outcomes, links)
                 outcomes, chunks, due = [], 0, 0.0

@@ -87,9 +87,10 @@ class Readers:
     def read_some(
         self, some: Sequence[tuple[str, str]], max_words: int, media: Sequence[Path], roots: Sequence[str]
     ) -> list[Prepared | SourceError]:
-        """Read small files, (path, source) each, in one free process, without their pictures; replies come together.
+        """Read small files in one free process, without their pictures; the replies come together.
 
-        Where one of them ends the process, those without a reply are read each by itself.
+        `some` are pairs of path and source. If one of them ends the process, the files without a reply are
+        read one by one.
         """
         reader = self._idle.get()
         try:
@@ -215,7 +216,10 @@ class _Reader:
             ended = -self._process.wait(5)
         except subprocess.TimeoutExpired:  # it closed its output but still runs
             return "closed"
-        return next((name for name, number in _TIME_IS_UP.items() if number and number == ended), "")
+        for name, number in _TIME_IS_UP.items():
+            if number and number == ended:
+                return name
+        return ""
 
     def _ask(
         self, request: str, deadline: float, seen: Callable[[int], None]

@@ -54,8 +54,8 @@ async def index(
     again. Cancelling stops the run after the current batch; the next run continues it.
 
     `id` names the library whatever its name is now; it is never created. `encoder`, in the form of
-    RAGWEAVE_EMBED, becomes the encoder of the library: the stored texts are embedded again, and `paths` may be
-    empty. `on_event` is called on the event loop of the caller. `wait` is how many seconds to wait while
+    RAGWEAVE_EMBED, becomes the encoder of the library: the stored texts are embedded again, and `paths` may
+    be empty. `on_event` is called on the event loop of the caller. `wait` is how many seconds to wait while
     another process writes the library; None uses the setting. Without `models` no captions and entities are
     made. With a `loader` all files are read as exports of its kind, also by later runs without one.
 
@@ -160,15 +160,20 @@ def _write(
         request.forgets,
     )
     run.run(roots, began)
-    if not stop.is_set():
+    _finish(report, request, held, library, stop.is_set())
+    return report
+
+
+def _finish(report: Report, request: _Request, held: Stores, library: str, stopped: bool) -> None:
+    """Update the index of the vectors unless the run was stopped, and add up what models cost."""
+    if not stopped:
         why = held.vectors.tidy(library)
         if why:
             report.notes.append(f"Questions are answered without an index: {why}")
-    report.stopped = stop.is_set()
+    report.stopped = stopped
     if request.models.meter is not None:
         for node in ("caption", "entities"):
             report.spent += request.models.meter.take(node)
-    return report
 
 
 def _reembedded(tell: Listener, done: int, total: int) -> None:

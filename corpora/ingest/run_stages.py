@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -89,7 +89,7 @@ class IndexRun:
             subtitles = subtitles_of_others(files, lambda path: bool(demuxer_of(path)))
             for path, recording in subtitles.items():
                 left_out.append((path, f"it is the subtitles of {recording}, and read with it"))
-            files = [path for path in files if path not in subtitles]
+            files = _without(files, subtitles)
         self.report.files, self.report.skipped = len(files), left_out
         self.tell(Event("started", total=len(files)))
         for path, reason in left_out:
@@ -97,9 +97,9 @@ class IndexRun:
         return files, found.unread
 
     def read(
-        self, files: Sequence[str], roots: Sequence[Path], anew: Iterable[str] = (), *, texts: bool = False
+        self, files: Sequence[str], roots: Sequence[Path], also: Iterable[str] = (), *, texts: bool = False
     ) -> list[str]:
-        """Read, embed and commit the files that changed, and the sources `anew` in any case.
+        """Read, embed and commit the files that changed, and the sources `also` in any case.
 
         With `texts` it leaves recordings, pictures and the pictures of documents, and returns their files.
         """
@@ -120,7 +120,7 @@ class IndexRun:
             while files:
                 known = known_paths(self.held.catalog, self.library)
                 pictures = incomplete(self.held.catalog, self.library, self.settings.ocr_seconds)
-                again = pictures.union(anew)
+                again = pictures.union(also)
                 if self.loader:
                     again |= self._read_otherwise(files, known)
                 files = pipeline.run(files, known, again, texts=texts, pictures=pictures)
@@ -141,13 +141,21 @@ class IndexRun:
 
     def forget(self, files: Sequence[str], roots: Sequence[Path], unread: Iterable[str]) -> None:
         """Remove the files that are gone; if most of a root are gone, keep them: a drive may be missing."""
-        failed = {path for path, _ in self.report.failed}
+        failed = set()
+        for path, _ in self.report.failed:
+            failed.add(path)
         # A file may have failed because it was deleted during the run.
-        there = [path for path in files if path not in failed or os.path.lexists(path)]
+        there = []
+        for path in files:
+            if path not in failed or os.path.lexists(path):
+                there.append(path)
         known = known_paths(self.held.catalog, self.library)
         gone = vanished(known, there, roots, unread)
         if not self.forgets:
-            emptied = too_many(gone, {path: k.source for path, k in known.items()}, roots)
+            source_of = {}
+            for path, file in known.items():
+                source_of[path] = file.source
+            emptied = too_many(gone, source_of, roots)
             gone = outside(gone, emptied)
             self.report.kept = [(each.root, each.gone, each.known) for each in emptied]
             self.report.notes += [each.said for each in emptied]
@@ -161,7 +169,11 @@ class IndexRun:
     def rename(self, files: Sequence[str], roots: Sequence[Path]) -> None:
         """Read the renamed files again whose items have their former file name as the title."""
         lost = renamed(known_paths(self.held.catalog, self.library))
-        self.read([path for path in files if path in lost], roots, lost.values())
+        again = []
+        for path in files:
+            if path in lost:
+                again.append(path)
+        self.read(again, roots, lost.values())
         self.report.count_once()
 
     def read_left(self, left: Sequence[str], roots: Sequence[Path]) -> None:
@@ -214,3 +226,12 @@ class IndexRun:
 
     def _count(self, kind: Kind, done: int, total: int) -> None:
         self.tell(Event(kind, done=done, total=total))
+
+
+def _without(files: Iterable[str], others: Container[str]) -> list[str]:
+    """Return the files that are not among others, in order."""
+    kept = []
+    for path in files:
+        if path not in others:
+            kept.append(path)
+    return kept

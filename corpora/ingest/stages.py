@@ -66,35 +66,58 @@ def prepare(
                 raise
             kind = "json"  # its beginning looked like a transcript, the rest did not
     reader = PictureReader(media, ocr_seconds, tell, later=later)
-    if kind == PICTURE and later:
-        return replace(made_of(kind, path.stem, (), max_words), waiting=1)
     if kind == PICTURE:
-        seen = picture_file(path, source, reader)
-        made = made_of(
-            kind,
-            path.stem,
-            seen.items,
-            max_words,
-            language=seen.language,
-            date=seen.date,
-            warnings=seen.warnings,
-        )
-        return replace(made, reached=reader.reached)
-    pages, links = PdfPictures(reader), dict[str, str]()
+        return _waiting(path, kind, max_words, 1) if later else _picture(path, source, max_words, reader)
     try:
-        if kind in loaders.LOADERS:
-            parsed = loaders.load(path, kind)
-        else:
-            parsed = parse(path, kind, pages)
-        pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
-        items = [*split(source, str(path), parsed), *pictures]
-        if not items:
-            raise SourceError("There is no text in it", "leave it out, or give it text")
+        return _text(path, source, max_words, kind, export, roots, reader)
     except SourceError:
         if reader.waiting:  # it is a scan
-            return replace(made_of(kind, path.stem, (), max_words), waiting=reader.waiting)
+            return _waiting(path, kind, max_words, reader.waiting)
         raise
+
+
+def _waiting(path: Path, kind: str, max_words: int, pictures: int) -> Prepared:
+    """Return a file without items, of which so many pictures are read later."""
+    return replace(made_of(kind, path.stem, (), max_words), waiting=pictures)
+
+
+def _picture(path: Path, source: str, max_words: int, reader: PictureReader) -> Prepared:
+    seen = picture_file(path, source, reader)
+    made = made_of(
+        PICTURE,
+        path.stem,
+        seen.items,
+        max_words,
+        language=seen.language,
+        date=seen.date,
+        warnings=seen.warnings,
+    )
+    return replace(made, reached=reader.reached)
+
+
+def _text(
+    path: Path,
+    source: str,
+    max_words: int,
+    kind: str,
+    export: str,
+    roots: Sequence[str],
+    reader: PictureReader,
+) -> Prepared:
+    """Return the passages, pictures and tables of a file; `export` is the kind of an export read as text."""
+    pages, links = PdfPictures(reader), dict[str, str]()
+    if kind in loaders.LOADERS:
+        parsed = loaders.load(path, kind)
+    else:
+        parsed = parse(path, kind, pages)
+    pictures, missed = inside(path, source, kind, parsed, reader, pages.shots, roots, links)
+    items = [*split(source, str(path), parsed), *pictures]
+    if not items:
+        raise SourceError("There is no text in it", "leave it out, or give it text")
     tables = tables_of(parsed.blocks, items)
+    warnings = [*parsed.warnings, *missed]
+    if export:
+        warnings.append(_as_text(export))
     made = made_of(
         kind,
         parsed.title,
@@ -103,14 +126,14 @@ def prepare(
         author=parsed.author,
         language=parsed.language,
         date=parsed.date,
-        warnings=(*parsed.warnings, *missed, *([_as_text(export)] if export else []), *warnings_of(tables)),
+        warnings=(*warnings, *warnings_of(tables)),
     )
     pictured = replace(made, reached=reader.reached, links=tuple(links.items()), waiting=reader.waiting)
     return replace(pictured, tables=tuple(tables))
 
 
 def _looked_at(path: Path) -> tuple[str, str]:
-    """Return the kind by which a file is read, and that of the export that it is although it is read as a text."""
+    """Return the kind by which a file is read, and the export kind of a file that is read as a text."""
     try:
         kind, opening = opened(path)
     except SourceError:
@@ -138,8 +161,13 @@ def _as_text(export: str) -> str:
 def _transcript(path: Path, source: str, max_words: int) -> Prepared:
     items: list[Item] = []
     recordings, warnings = transcript(path)
+    clips = 0
     for recording in recordings:
-        items += items_of(source, str(path), recording, sum(i.corpus == "clip" for i in items))
+        more = items_of(source, str(path), recording, clips)
+        items += more
+        for item in more:
+            if item.corpus == "clip":
+                clips += 1
     title = recordings[0].title if len(recordings) == 1 else path.stem
     language = recordings[0].language
     return made_of(TRANSCRIPT, title, items, max_words, language=language, warnings=warnings)

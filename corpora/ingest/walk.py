@@ -41,7 +41,7 @@ class Walk:
     files: list[Path] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     unread: set[str] = field(default_factory=set)
-    """Folders that could not be listed and entries that could not be examined: their files may still exist."""
+    """Folders and entries that could not be listed or examined; their files may still exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Emptied:
 def walk(roots: Sequence[Path]) -> Walk:
     """Find the files under folders, and files that are named themselves.
 
-    A file that is named itself is taken even if ignore patterns match it, unless its name is that of a secret.
+    A root that is a file is taken even if ignore patterns match it, unless its name is that of a secret.
     Links inside a folder are not followed: their targets are read only if they lie in a folder as well.
     """
     out = Walk()
@@ -130,7 +130,10 @@ def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str
         chain.append(chain[-1].parent)
     rules: list[tuple[Path, GitIgnoreSpec]] = []
     for folder, below in pairwise(reversed(chain)):
-        names = {name for name in IGNORE_FILES if os.path.lexists(folder / name)}
+        names = set()
+        for name in IGNORE_FILES:
+            if os.path.lexists(folder / name):
+                names.add(name)
         rules += _rules(folder, names, out)
         reason = _ignored(below, True, rules)
         if reason:
@@ -151,7 +154,8 @@ def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIg
             out.skipped.append((folder, f"it cannot be opened ({exc.strerror})"))
             out.unread.add(str(folder))
             continue
-        rules = [*rules, *_rules(folder, {e.name for e in entries}, out)]
+        names = {entry.name for entry in entries}
+        rules = [*rules, *_rules(folder, names, out)]
         below = []
         for entry in entries:
             path = folder / entry.name
@@ -213,7 +217,10 @@ def _rules(folder: Path, names: set[str], out: Walk) -> list[tuple[Path, GitIgno
                 raise ValueError("not a small regular file")
             lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
             # A pattern with many wildcards can take very long to match, and real patterns have few.
-            usable = [line for line in lines if line.count("*") <= _MOST_STARS and len(line) <= 1000]
+            usable = []
+            for line in lines:
+                if line.count("*") <= _MOST_STARS and len(line) <= 1000:
+                    usable.append(line)
             if len(usable) < len(lines):
                 remark = "some of its patterns are too long or hold too many wildcards, and were not used"
                 out.skipped.append((path, remark))
@@ -255,9 +262,15 @@ def vanished(
     the home is read.
     """
     present, unknown = set(found), set(unread)
-    anchors = [os.path.abspath(root) for root in roots if os.path.lexists(root)]
+    anchors = []
+    for root in roots:
+        if os.path.lexists(root):
+            anchors.append(os.path.abspath(root))
     home = os.path.realpath(corpora_settings().home)
-    anchors_in_home = [anchor for anchor in anchors if _below(os.path.realpath(anchor), home)]
+    anchors_in_home = []
+    for anchor in anchors:
+        if _below(os.path.realpath(anchor), home):
+            anchors_in_home.append(anchor)
     gone = []
     for path in known:
         if path in present or not _below_any(path, anchors):
@@ -272,7 +285,10 @@ def vanished(
 
 
 def _below_any(path: str, folders: Iterable[str]) -> bool:
-    return any(_below(path, folder) for folder in folders)
+    for folder in folders:
+        if _below(path, folder):
+            return True
+    return False
 
 
 def _can_be_examined(path: str) -> bool:
@@ -292,10 +308,16 @@ def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path
     `known` has the source of each path. A file whose source has another path has moved, and does not count.
     """
     lost = set(gone)
-    held = {source for path, source in known.items() if path not in lost}
+    held = set()
+    for path, source in known.items():
+        if path not in lost:
+            held.add(source)
     out = []
     for root in dict.fromkeys(map(os.path.abspath, roots)):
-        here = [path for path in known if _below(path, root)]
+        here = []
+        for path in known:
+            if _below(path, root):
+                here.append(path)
         away = 0
         for path in here:
             if path in lost and known[path] not in held:
@@ -308,4 +330,8 @@ def too_many(gone: Sequence[str], known: Mapping[str, str], roots: Sequence[Path
 def outside(paths: Iterable[str], emptied: Sequence[Emptied]) -> list[str]:
     """Return the paths that lie below none of these roots."""
     roots = [each.root for each in emptied]
-    return [path for path in paths if not _below_any(path, roots)]
+    kept: list[str] = []
+    for path in paths:
+        if not _below_any(path, roots):
+            kept.append(path)
+    return kept

@@ -38,41 +38,72 @@ async def watch(
 ) -> None:
     """Index files and folders now and after every change, until cancelled.
 
-    A change is indexed when two polls in a row see the same state. An error of a run is reported once while it
-    stays the same, and every poll tries again: a full disk may have room by then, a drive may be back. A
+    A change is indexed when two polls in a row see the same state. An error of a run is reported once while
+    it stays the same, and every poll tries again: a full disk may have room by then, a drive may be back. A
     renamed library is watched under its new name.
 
     Raises:
         LibraryNotFound: the library was deleted; it is not created again.
         RagweaveError: the first run failed.
     """
-    changes = _Changes()
-    reported, id = "", ""
+    watcher = _Watcher(paths, library, on_report, on_error, on_event, models, loader, _Changes())
     while True:
-        changes.look(await asyncio.to_thread(_look, paths))
-        try:
-            if id:
-                library = (await asyncio.to_thread(stores().catalog.row, id)).name
-            if changes.are_stable():
-                report = await index(paths, library, on_event=on_event, models=models, loader=loader, id=id)
-                id = report.id
-                changes.indexed_now()
-                if on_report is not None:
-                    on_report(report)
-            if changes.seen == changes.indexed:
-                reported = ""
-        except LibraryNotFound as error:
-            again = f"to make it anew: ragweave index FOLDER --library {library!r} --watch"
-            raise LibraryNotFound(
-                f"The library {library!r}, which was watched, was deleted or moved", again
-            ) from error
-        except RagweaveError as error:
-            if not changes.indexed:
-                raise
-            if str(error) != reported and on_error is not None:
-                on_error(error)
-            reported = str(error)
+        await watcher.poll()
         await asyncio.sleep(interval)
+
+
+@dataclass
+class _Watcher:
+    """The state of `watch`: the library under its present name, its id, and the last error."""
+
+    paths: Sequence[Path]
+    library: str
+    on_report: Callable[[Report], None] | None
+    on_error: Callable[[RagweaveError], None] | None
+    on_event: Callable[[Event], None] | None
+    models: Models | None
+    loader: str
+    changes: _Changes
+    id: str = ""
+    reported: str = ""
+
+    async def poll(self) -> None:
+        """Look at the folders, and index them if they changed and are stable."""
+        self.changes.look(await asyncio.to_thread(_look, self.paths))
+        try:
+            if self.id:
+                self.library = (await asyncio.to_thread(stores().catalog.row, self.id)).name
+            if self.changes.are_stable():
+                await self._index()
+            if self.changes.seen == self.changes.indexed:
+                self.reported = ""
+        except LibraryNotFound as error:
+            raise _deleted(self.library) from error
+        except RagweaveError as error:
+            if not self.changes.indexed:
+                raise
+            if str(error) != self.reported and self.on_error is not None:
+                self.on_error(error)
+            self.reported = str(error)
+
+    async def _index(self) -> None:
+        report = await index(
+            self.paths,
+            self.library,
+            on_event=self.on_event,
+            models=self.models,
+            loader=self.loader,
+            id=self.id,
+        )
+        self.id = report.id
+        self.changes.indexed_now()
+        if self.on_report is not None:
+            self.on_report(report)
+
+
+def _deleted(library: str) -> LibraryNotFound:
+    again = f"to make it again: ragweave index FOLDER --library {library!r} --watch"
+    return LibraryNotFound(f"The library {library!r}, which was watched, was deleted or moved", again)
 
 
 @dataclass
@@ -107,7 +138,10 @@ def _look(paths: Sequence[Path]) -> str:
     """Return a digest of the sizes and times of all files, which differs after every change."""
     found = walk(paths)
     digest = hashlib.sha256()
-    missing = [path for path, _ in found.skipped if not os.path.lexists(path)]
+    missing = []
+    for path, _ in found.skipped:
+        if not os.path.lexists(path):
+            missing.append(path)
     for path in [*found.files, *missing]:
         try:
             at = os.stat(path)

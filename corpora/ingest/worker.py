@@ -44,46 +44,52 @@ _LOOK = 0.5
 def answer(
     request: dict[str, Any], memory_mb: int, tell: Callable[[], None] = lambda: None
 ) -> tuple[bytes, bool]:
-    """Return the reply to one request, what `prepare` made or why it could not, and whether to go on after it."""
-    healthy = True
+    """Return the reply to one request, and whether this process may read another file."""
     if request["version"] != VERSION:
         # An upgrade exchanged the files between the start of the run and that of this process.
         return json.dumps({"version": VERSION, "ends": True}).encode(), False
     try:
-        media = Path(request["media"]) if request["media"] else None
-        made = prepare(
-            Path(request["path"]),
-            request["source"],
-            request["max_words"],
-            media,
-            request["roots"],
-            request["loader"],
-            request["later"],
-            request["ocr_seconds"],
-            tell,
-        )
-        return b'{"ok":' + made.to_json() + b"}", healthy
-    except RagweaveError as error:
+        made = _prepared(request, tell)
+    except Exception as error:  # the next file is still to be read, whatever a parser raises
+        what, remedy = _reason(error, memory_mb)
+        healthy = not isinstance(error, MemoryError)
+        return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
+    return b'{"ok":' + made + b"}", True
+
+
+def _prepared(request: dict[str, Any], tell: Callable[[], None]) -> bytes:
+    """Return what `prepare` makes of the file of a request, as JSON."""
+    media = Path(request["media"]) if request["media"] else None
+    made = prepare(
+        Path(request["path"]),
+        request["source"],
+        request["max_words"],
+        media,
+        request["roots"],
+        request["loader"],
+        request["later"],
+        request["ocr_seconds"],
+        tell,
+    )
+    return made.to_json()
+
+
+def _reason(error: Exception, memory_mb: int) -> tuple[str, str]:
+    """Return why a file could not be read, in one line, and the remedy."""
+    if isinstance(error, RagweaveError):
         what, remedy = error.what, error.remedy
-    except MemoryError:
-        healthy = False
-        what, remedy = (
-            f"Reading it takes more than {memory_mb} MiB of memory",
-            "raise RAGWEAVE_PARSE_MEMORY_MB",
-        )
-    except RecursionError:
+    elif isinstance(error, MemoryError):
+        what = f"Reading it takes more than {memory_mb} MiB of memory"
+        remedy = "raise RAGWEAVE_PARSE_MEMORY_MB"
+    elif isinstance(error, RecursionError):
         what, remedy = "It is nested too deeply to be read", "flatten it"
-    except OSError as error:
+    elif isinstance(error, OSError):
         what, remedy = f"It cannot be read ({error.strerror or error})", "check the file and its permissions"
-    except (
-        Exception
-    ) as error:  # a reader met a file that it was not made for; the next file is still to be read
-        what, remedy = (
-            f"It cannot be read ({type(error).__name__}: {error})"[:500],
-            "check that the file is sound",
-        )
-    what = " ".join(what.split())  # a parser's own words may be several lines
-    return json.dumps({"what": what, "remedy": remedy, "ends": not healthy}).encode(), healthy
+    else:  # a parser met a file that it was not made for
+        what = f"It cannot be read ({type(error).__name__}: {error})"[:500]
+        remedy = "check that the file is sound"
+    # The words of a parser may be several lines.
+    return " ".join(what.split()), remedy
 
 
 def end_with(parent: int, scratch: str) -> None:
@@ -104,7 +110,7 @@ def _reads_pictures(out: BinaryIO, request: dict[str, Any]) -> None:
 
 
 def _within(seconds: float) -> None:
-    """End this process when it has used so much of the processor from here on, or hangs; 0 lifts both limits."""
+    """End this process if it uses more processor time from now on, or hangs; 0 lifts both limits."""
     if hasattr(signal, "setitimer"):
         # The default action ends the process from the kernel, also inside a regular expression or a C
         # library, and also when the parent, who looks at the clock, is gone.

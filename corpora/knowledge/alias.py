@@ -183,9 +183,16 @@ def _named_by(short: str, said: set[str], known: Sequence[Known]) -> set[str]:
     own_types, full_types = _types(own), _types(full)
     if own_types and full_types and own_types.isdisjoint(full_types):
         return set()
-    return {key for key, _, _ in [*own, *full]}
+    keys = set()
+    for key, _, _ in [*own, *full]:
+        keys.add(key)
+    return keys
 
 
 def _types(rows: Iterable[Known]) -> set[str]:
     """Return the known types of entities."""
-    return {kind for _, _, kind in rows} - {"", "phrase"}
+    types = set()
+    for _, _, kind in rows:
+        if kind not in ("", "phrase"):
+            types.add(kind)
+    return types

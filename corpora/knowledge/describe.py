@@ -66,7 +66,10 @@ def _described(graph: EntityGraph) -> dict[str, list[Mention]]:
     """Return the mentions with a description of each entity that has several descriptions."""
     described = {}
     for key, mentions in graph.nodes(data="mentions"):
-        own = [m for m in mentions if m.description]
+        own = []
+        for m in mentions:
+            if m.description:
+                own.append(m)
         if len(_texts(own)) > 1:
             described[key] = own
     return described
@@ -94,11 +97,13 @@ def _keep_current(held: Stores, row: LibraryRow, described: Mapping[str, Sequenc
 
 
 def _names(own: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.name for m in own))
+    names = [mention.name for mention in own]
+    return list(dict.fromkeys(names))
 
 
 def _texts(own: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(m.description for m in own))
+    texts = [mention.description for mention in own]
+    return list(dict.fromkeys(texts))
 
 
 def _state(own: Sequence[Mention]) -> str:
@@ -120,6 +125,7 @@ def _store(connection: Connection, key: str, own: Sequence[Mention], text: str) 
     """
     connection.execute(delete(stages).where(stages.c.stage == MERGED, stages.c.item == key))
     note = f"{_state(own)} {text}"
-    for source in dict.fromkeys(m.source for m in own):
+    sources = [mention.source for mention in own]
+    for source in dict.fromkeys(sources):
         ledger.mark(connection, source, MERGED, note, key)
         note = ""

@@ -107,9 +107,15 @@ def _read(connection: Connection) -> EntityGraph:
     merged = _merged_descriptions(connection)
     for key, node in graph.nodes.items():
         own: list[Mention] = node["mentions"]
-        node["name"] = _most_common(m.name for m in own)
-        node["kind"] = _most_common(filter(None, (m.kind for m in own)))
-        node["description"] = merged.get(key) or together(m.description for m in own)
+        names, kinds, descriptions = [], [], []
+        for mention in own:
+            names.append(mention.name)
+            descriptions.append(mention.description)
+            if mention.kind:
+                kinds.append(mention.kind)
+        node["name"] = _most_common(names)
+        node["kind"] = _most_common(kinds)
+        node["description"] = merged.get(key) or together(descriptions)
     _add_edges(graph, connection)
     return graph
 
@@ -173,7 +179,9 @@ def overview(graph: EntityGraph) -> list[list[GraphNode]]:
     core = sorted(graph, key=lambda key: (-degrees[key], key))[:_CORE]
     communities = nx.community.louvain_communities(graph.subgraph(core), weight="weight", seed=0)
     groups = []
-    rank = {key: n for n, key in enumerate(core)}
+    rank = {}
+    for n, key in enumerate(core):
+        rank[key] = n
     for community in communities:
         if len(community) > 1:
             groups.append(sorted(community, key=rank.__getitem__))

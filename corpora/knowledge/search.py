@@ -147,7 +147,8 @@ def ngrams(text: str) -> list[str]:
 
 def _chunk_count(graph: EntityGraph, key: str) -> int:
     """Return the number of chunks that mention an entity."""
-    return len({m.chunk for m in graph.nodes[key]["mentions"]})
+    chunks = {mention.chunk for mention in graph.nodes[key]["mentions"]}
+    return len(chunks)
 
 
 def _weighted(graph: EntityGraph, scores: Mapping[str, float]) -> dict[str, float]:

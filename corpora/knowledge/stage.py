@@ -101,13 +101,17 @@ def _todo(held: Stores, row: LibraryRow, params: str) -> tuple[list[Todo], dict[
             continue
         finished[source] = digest
         items = list(held.catalog.items_of(row.id, source, CORPUS))
-        texts = {i.id: i.text for i in items}
+        texts = {}
+        for i in items:
+            texts[i.id] = i.text
         chunks = chunks_of(items)
         store.forget_others(held.catalog, row.id, source, [c.id for c in chunks])
         for chunk in chunks:
             if extracted.get((source, chunk.id)) == params:
                 continue
-            own_texts = {clip: texts[clip] for clip in chunk.clips}
+            own_texts = {}
+            for clip in chunk.clips:
+                own_texts[clip] = texts[clip]
             todo.append((chunk, own_texts))
     return todo, finished
 
@@ -180,7 +184,9 @@ async def _read_chunks(
 
 def _located(facts: Facts, texts: Mapping[str, str]) -> Facts:
     """Return facts with the items that name each entity; if none names it word for word, all of them."""
-    padded_texts = {item: _padded(text) for item, text in texts.items()}
+    padded_texts = {}
+    for item, text in texts.items():
+        padded_texts[item] = _padded(text)
     out = Facts(relations=facts.relations)
     for key, entity in facts.entities.items():
         name = _padded(entity.name)

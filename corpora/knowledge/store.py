@@ -70,7 +70,10 @@ def contents(catalog: Catalog, library: str) -> dict[str, str]:
     with catalog.reading(library) as connection:
         for source, item in connection.execute(query):
             found.setdefault(source, hashlib.sha256()).update(item.encode())
-    return {source: digest.hexdigest()[:16] for source, digest in found.items()}
+    result: dict[str, str] = {}
+    for source, digest in found.items():
+        result[source] = digest.hexdigest()[:16]
+    return result
 
 
 def forget_others(catalog: Catalog, library: str, source: str, chunks: Iterable[str]) -> None:

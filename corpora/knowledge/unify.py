@@ -57,7 +57,8 @@ def keys_of(name: str) -> list[str]:
     key = key_of(name)
     if not key:
         return []
-    return [key, *(digest(key, kind) for kind in _CLASSES)]
+    own = [digest(key, kind) for kind in _CLASSES]
+    return [key, *own]
 
 
 def class_of(kind: str) -> str:
@@ -161,7 +162,12 @@ def _names(graph: EntityGraph) -> list[tuple[str, str]]:
 
 def _classes(graph: EntityGraph, keys: Iterable[str]) -> set[str]:
     """Return the known kinds of thing among entities."""
-    return {class_of(graph.nodes[key]["kind"]) for key in keys} - {""}
+    classes = set()
+    for key in keys:
+        found = class_of(graph.nodes[key]["kind"])
+        if found:
+            classes.add(found)
+    return classes
 
 
 def _candidates(graph: EntityGraph, fresh: set[str], pairs: Iterable[Pair]) -> list[Pair]:
@@ -221,7 +227,8 @@ def _confirmed(graph: EntityGraph, same: Same, pairs: Sequence[Pair]) -> tuple[l
 def _label(graph: EntityGraph, key: str) -> str:
     """Return the names, the type and the description of an entity, as a model reads them."""
     node = graph.nodes[key]
-    names = list(dict.fromkeys(m.name for m in node["mentions"]))
+    mentioned = [mention.name for mention in node["mentions"]]
+    names = list(dict.fromkeys(mentioned))
     kind = f" ({node['kind']})" if node["kind"] else ""
     return f"{' / '.join(names[:3])}{kind}: {clip(node['description'], _DESCRIPTION)}".rstrip(": ")
 

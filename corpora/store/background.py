@@ -1,4 +1,4 @@
-"""Long synchronous work under asyncio: in a thread, told to stop when its task is cancelled, never left alone."""
+"""Run long synchronous work under asyncio in a thread, which stops when its task is cancelled."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,11 @@ class LibraryBeside(Library):
         found = Counter(await super().counts())
         for item in self._items.values():
             found[item.corpus] += 1
-        return {corpus: found[corpus] for corpus in CORPORA if found[corpus]}
+        result: dict[Corpus, int] = {}
+        for corpus in CORPORA:
+            if found[corpus]:
+                result[corpus] = found[corpus]
+        return result
 
     async def search(
         self,
@@ -148,9 +153,12 @@ class LibraryBeside(Library):
         """Return the BM25 of the items of the files; a term's weight counts the library and the files."""
         wanted = list(dict.fromkeys(content_terms(query) or terms(query)))
         rows = self._terms_of(corpus)
-        counts = {id_: weighted_counts(columns, wanted) for id_, columns in rows.items()}
+        counts = {}
+        lengths = {}
+        for id_, columns in rows.items():
+            counts[id_] = weighted_counts(columns, wanted)
+            lengths[id_] = sum(map(len, columns))
         weights = self._term_weights(corpus, wanted, counts)
-        lengths = {id_: sum(map(len, columns)) for id_, columns in rows.items()}
         average = sum(lengths.values()) / max(1, len(rows)) or 1.0
         found: Ranking = []
         for id_, length in lengths.items():
@@ -189,7 +197,8 @@ class LibraryBeside(Library):
         if not own:
             return super().nearness(query, ids)
         cosines: dict[str, float] = {}
-        for corpus in {item.corpus for item in own.values()}:
+        corpora_of_own = {item.corpus for item in own.values()}
+        for corpus in corpora_of_own:
             cosines.update(self._by_meaning(corpus, [query])[0])
         return nearness.of_items(self.held, self.id, self.encoder, query, ids, cosines)
 
@@ -235,16 +244,24 @@ class LibraryBeside(Library):
 
     def _of(self, source: str, corpus: Corpus) -> list[Item]:
         wanted = (source, corpus)
-        return [item for item in self._items.values() if (item.source, item.corpus) == wanted]
+        kept: list[Item] = []
+        for item in self._items.values():
+            if (item.source, item.corpus) == wanted:
+                kept.append(item)
+        return kept
 
 
 def beside(library: Library, files: Iterable[FileBeside]) -> Library:
     """Return a library with attached files; the library itself if there are no files."""
-    held = tuple({file.id: file for file in files}.values())
+    held = {}
+    for file in files:
+        held[file.id] = file
     if not held:
         return library
-    own: Mapping[str, object] = {f.name: getattr(library, f.name) for f in fields(Library)}
-    return LibraryBeside(**own, files=held)  # type: ignore[arg-type]
+    own: dict[str, Any] = {}
+    for own_field in fields(Library):
+        own[own_field.name] = getattr(library, own_field.name)
+    return LibraryBeside(**own, files=tuple(held.values()))
 
 
 def _best(hits: Sequence[Hit], more: Ranking, k: int) -> tuple[Hit, ...]:

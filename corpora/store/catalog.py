@@ -42,8 +42,13 @@ class Catalog(Libraries):
         wanted = list(dict.fromkeys(ids))
         memory = self.memory(library)
         known: dict[str, Item] = memory.setdefault("items", {})
-        found = {id_: known[id_] for id_ in wanted if id_ in known}
-        missing = [id_ for id_ in wanted if id_ not in found]
+        found = {}
+        missing = []
+        for id_ in wanted:
+            if id_ in known:
+                found[id_] = known[id_]
+            else:
+                missing.append(id_)
         if not missing:
             return found
         new = self._read_items(library, missing)
@@ -57,7 +62,11 @@ class Catalog(Libraries):
         memory["characters"] = characters
         known.update(new)
         found |= new
-        return {id_: found[id_] for id_ in wanted if id_ in found}
+        result: dict[str, Item] = {}
+        for id_ in wanted:
+            if id_ in found:
+                result[id_] = found[id_]
+        return result
 
     def _read_items(self, library: str, ids: Sequence[str]) -> dict[str, Item]:
         """Read items from the database, by id; unknown ids are left out."""
@@ -67,7 +76,10 @@ class Catalog(Libraries):
                 rows += connection.execute(select(items).where(items.c.id.in_(part))).mappings().all()
             sources_of_rows = {row["source"] for row in rows}
             read = unpacked(rows, paths_of(connection, sources_of_rows))
-        return {item.id: item for item in read}
+        by_id: dict[str, Item] = {}
+        for item in read:
+            by_id[item.id] = item
+        return by_id
 
     def beside(self, library: str, id: str, most: int) -> list[Item]:
         """Return an item with up to `most` neighbours before it and after it, in the order of the source."""
@@ -118,7 +130,11 @@ class Catalog(Libraries):
                     held = set(connection.execute(query).scalars())
                     for id_ in part:
                         exists[id_] = id_ in held
-        return {id_ for id_ in wanted if exists[id_]}
+        kept: set[str] = set()
+        for id_ in wanted:
+            if exists[id_]:
+                kept.add(id_)
+        return kept
 
     def sources(self, library: str, ids: Sequence[str] | None = None) -> list[Source]:
         """Return sources in the order of their paths: all, or those of the given ids."""
@@ -139,11 +155,18 @@ class Catalog(Libraries):
         """Return the source of each item id; unknown ids are left out."""
         found = self.items(library, ids)
         known: dict[str, Source] = self.memory(library).setdefault("sources", {})
-        missing = {item.source for item in found.values()} - known.keys()
+        missing = set()
+        for item in found.values():
+            if item.source not in known:
+                missing.add(item.source)
         if missing:
             for source in self.sources(library, sorted(missing)):
                 known[source.id] = source
-        return {id: known[item.source] for id, item in found.items() if item.source in known}
+        result: dict[str, Source] = {}
+        for id, item in found.items():
+            if item.source in known:
+                result[id] = known[item.source]
+        return result
 
     def _once(self, library: str, name: str, read: Callable[[Connection], T]) -> T:
         """Return a cached value of a library; read it if it is not cached."""
@@ -164,7 +187,8 @@ def _read_sources(connection: Connection, ids: Sequence[str] | None) -> list[Sou
         count = count.where(items.c.source.in_(ids))
     counts = _numbers(connection.execute(count))
     rows = connection.execute(query).mappings().all()
-    where = paths_of(connection, {row["id"] for row in rows})
+    ids_of_rows = {row["id"] for row in rows}
+    where = paths_of(connection, ids_of_rows)
     found = []
     for row in rows:
         id_ = row["id"]
@@ -174,13 +198,20 @@ def _read_sources(connection: Connection, ids: Sequence[str] | None) -> list[Sou
 
 def _numbers(rows: Iterable[Any]) -> dict[Any, int]:
     """Return rows of a key and a count as a dictionary, in their order."""
-    return {row[0]: int(row[1]) for row in rows}
+    found: dict[Any, int] = {}
+    for row in rows:
+        found[row[0]] = int(row[1])
+    return found
 
 
 def _counts(connection: Connection) -> dict[Corpus, int]:
     query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
     found = _numbers(connection.execute(query))
-    return {corpus: found[corpus] for corpus in CORPORA if corpus in found}
+    result: dict[Corpus, int] = {}
+    for corpus in CORPORA:
+        if corpus in found:
+            result[corpus] = found[corpus]
+    return result
 
 
 def _recordings(connection: Connection) -> list[RecordingRow]:
@@ -216,15 +247,21 @@ def paths_of(connection: Connection, wanted: set[str]) -> dict[str, tuple[str, .
         query = select(paths.c.source, paths.c.path).where(paths.c.source.in_(part))
         for source, path in connection.execute(query.order_by(paths.c.path)):
             found[source].append(path)
-    return {source: tuple(own) for source, own in found.items()}
+    result: dict[str, tuple[str, ...]] = {}
+    for source, own in found.items():
+        result[source] = tuple(own)
+    return result
 
 
 _PLAIN = "id kind title status reason bytes sha256 indexed_at author language".split()
 
 
 def _source(row: Any, where: tuple[str, ...], count: int) -> Source:
+    plain = {}
+    for name in _PLAIN:
+        plain[name] = row[name]
     return Source(
-        **{name: row[name] for name in _PLAIN},
+        **plain,
         path=where[0] if where else "",
         paths=where,
         items=count,

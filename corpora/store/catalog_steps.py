@@ -31,7 +31,7 @@ def _packed_texts(connection: Connection) -> None:
     connection.exec_driver_sql(f"UPDATE items SET text = ragweave_packed(text) WHERE {long}")
 
 
-WORDS = tuple(f"lex_{corpus}" for corpus in ("paragraph", "document", "image", "clip", "video"))
+WORDS = ("lex_paragraph", "lex_document", "lex_image", "lex_clip", "lex_video")
 """The indexes of words of number 7."""
 STEPS: dict[int, Step] = {7: _tables_of_files, 8: _packed_texts}
 """The step to each number above 6, the first that every library of 0.1 has in common."""

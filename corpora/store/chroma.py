@@ -85,7 +85,10 @@ class FolderIndexes:
     def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
         """Return the rows whose collections can be brought up to date: all, or none."""
         try:
-            [(name, digest)] = {(str(row["name"]), row["digest"]) for row in rows}
+            found = set()
+            for row in rows:
+                found.add((str(row["name"]), row["digest"]))
+            [(name, digest)] = found
             fresh = int(name.partition("-")[0]) < _COPIES
         except ValueError:
             return []
@@ -94,7 +97,10 @@ class FolderIndexes:
 
     def holds_texts(self, rows: Sequence[Index]) -> bool:
         """Return whether a snapshot holds what its items say: earlier versions put that in as well."""
-        return any(not str(row["name"]).endswith(_WITHOUT_TEXTS) for row in rows)
+        for row in rows:
+            if not str(row["name"]).endswith(_WITHOUT_TEXTS):
+                return True
+        return False
 
     def there(self, library: str) -> set[str]:
         """Return the names of the snapshots of a library, those that are being made with them."""
@@ -135,8 +141,9 @@ class FolderIndexes:
 
     def keep(self, library: str, kept: set[str]) -> None:
         """Remove the snapshots of a library but those that are named."""
-        for of, name in [key for key in self._open if key[0] == library and key[1] not in kept]:
-            self.let_go(of, name)
+        for of, name in list(self._open):
+            if of == library and name not in kept:
+                self.let_go(of, name)
         for name in self.there(library) - kept:
             shutil.rmtree(self._folder(library) / name, ignore_errors=True)
         if not kept:
@@ -171,7 +178,10 @@ class FolderIndexes:
 
     def _run(self, part: Path, connection: Connection, changes: Sequence[CollectionChange]) -> None:
         """Send what has changed to the process that writes it."""
-        env = {n: v for n, v in os.environ.items() if n in _PASSED} | {"PYTHONPATH": import_path()}
+        env = {"PYTHONPATH": import_path()}
+        for name in _PASSED:
+            if name in os.environ and name not in env:
+                env[name] = os.environ[name]
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
                 [sys.executable, "-m", "ragweave.corpora.store.chroma_child", str(part)],
@@ -232,9 +242,9 @@ def _send(pipe: Any, connection: Connection, change: CollectionChange) -> None:
 def digest_of(folder: Path) -> str:
     """Return a digest of the files of an index, but for the database that Chroma opens for writing."""
     seen = hashlib.sha256()
-    for path in sorted(
-        p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("chroma.sqlite3")
-    ):
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or path.name.startswith("chroma.sqlite3"):
+            continue
         seen.update(path.relative_to(folder).as_posix().encode())
         with path.open("rb") as file:
             hashlib.file_digest(file, lambda: seen)
@@ -243,7 +253,10 @@ def digest_of(folder: Path) -> str:
 
 def near_of(reply: Any) -> list[Near]:
     """Return the (chunk id, cosine) that Chroma found for each query vector."""
-    return [
-        [(str(id_), 1.0 - float(distance)) for id_, distance in zip(ids, distances, strict=True)]
-        for ids, distances in zip(reply["ids"], reply["distances"], strict=True)
-    ]
+    found: list[Near] = []
+    for ids, distances in zip(reply["ids"], reply["distances"], strict=True):
+        near = []
+        for id_, distance in zip(ids, distances, strict=True):
+            near.append((str(id_), 1.0 - float(distance)))
+        found.append(near)
+    return found

@@ -20,12 +20,13 @@ from ragweave.corpora.store.exact import matrix_of
 from ragweave.corpora.store.schema import vectors
 
 HNSW = {"space": "cosine", "ef_construction": 100, "ef_search": 500, "max_neighbors": 32}
-"""With Chroma's defaults about 1 % of the vectors of a collection are not found by themselves; with these all of 20,000
-are. Twice the `ef_construction` costs a third more time and finds no more."""
+"""With Chroma's defaults about 1 % of the vectors of a collection are not found by themselves; with these all
+of 20,000 are. Twice the `ef_construction` costs a third more time and finds no more."""
 BATCH = 5_000
 """CollectionRows of one call; Chroma refuses more than 5,461."""
 _PART, _SMALLEST = 10, 500
-"""A call has a tenth of the new rows, or so many: Chroma's log, whose file never shrinks, holds one call at a time."""
+"""A call has a tenth of the new rows, or at least so many: Chroma's log, whose file never shrinks, holds one
+call at a time."""
 _NUMBERS = 2**21
 """Numbers of one call; a server refuses bodies of more than 40 MB."""
 
@@ -40,10 +41,10 @@ class CollectionRows(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CollectionChange:
-    """What a collection lacks of the catalog: the `new` rows of a space and corpus after one row, up to another.
+    """What a collection lacks of the catalog: the `new` rows of a space and corpus from one row to another.
 
     `after` is 0 where the collection is to be made. `count` rows live up to `upto`; `gone` rows of the
-    collection do not, or were written anew.
+    collection do not, or were written again.
     """
 
     space: str
@@ -62,7 +63,10 @@ class CollectionChange:
     def alive(self, connection: Connection) -> set[str]:
         """Return the ids of all rows that live."""
         query = select(vectors.c.item, vectors.c.part).where(*self._mine())
-        return {f"{item}~{part}" for item, part in connection.execute(query)}
+        ids = set()
+        for item, part in connection.execute(query):
+            ids.add(f"{item}~{part}")
+        return ids
 
     def batch(self, connection: Connection) -> int:
         """Return how many rows one call takes: no more than Chroma allows, and a server's limit on a body."""

@@ -1,4 +1,4 @@
-"""The Chroma collections of every library in one database of a Chroma server: `LIBRARY-CORPUS` instead of `CORPUS`.
+"""The Chroma collections of all libraries in one database of a Chroma server, named `LIBRARY-CORPUS`.
 
 By its HTTP API (version 2) and httpx: Chroma's own client has no limit of time, so that a server which hangs
 would hang every answer, and importing it takes longer than asking. A collection is changed in place: until
@@ -80,9 +80,11 @@ class ServerIndexes:
     def usable(self, library: str, rows: Sequence[Index]) -> list[Index]:
         """Return the rows whose collections hold as many vectors as the catalog says."""
         there = self.there(library)
-        return [
-            row for row in rows if row["name"] in there and self._count(library, row["name"]) == row["count"]
-        ]
+        kept: list[Index] = []
+        for row in rows:
+            if row["name"] in there and self._count(library, row["name"]) == row["count"]:
+                kept.append(row)
+        return kept
 
     def there(self, library: str) -> set[str]:
         """Return the names of the collections of a library.
@@ -102,7 +104,11 @@ class ServerIndexes:
                 raise Broken(self._stranger) from error
             if not page:
                 break
-        return {name for name in found if name.startswith(_named(library, ""))}
+        kept: set[str] = set()
+        for name in found:
+            if name.startswith(_named(library, "")):
+                kept.add(name)
+        return kept
 
     def write(
         self,
@@ -111,7 +117,7 @@ class ServerIndexes:
         changes: Sequence[CollectionChange],
         old: Sequence[Index],
     ) -> tuple[str, str]:
-        """Bring collections to what a transaction of the catalog sees; return how their names begin, and no digest.
+        """Update collections to what a transaction of the catalog sees; return their prefix, and no digest.
 
         Raises:
             LibraryError: the server does not take it.

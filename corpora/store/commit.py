@@ -83,11 +83,16 @@ class Committer:
             linked, missing, unread = self._check_links(connection, links)
             before = self._put_paths(connection, noted + linked)
             orphans = self._forget(connection, before)
-            self._update_paths_of_items(connection, [*before, *(file.source for file in links)])
+            linked_sources = [file.source for file in links]
+            self._update_paths_of_items(connection, [*before, *linked_sources])
             bump(connection)
         self._media.drop(orphans)
         # A file that could not be read has no items, so media from an earlier reading are of no use.
-        self._media.drop([outcome.file.source for outcome in failures if not outcome.passing])
+        unreadable = []
+        for outcome in failures:
+            if not outcome.passing:
+                unreadable.append(outcome.file.source)
+        self._media.drop(unreadable)
         return missing, unread
 
     def _put_failures(self, connection: Connection, failures: Sequence[FileOutcome]) -> list[File]:

@@ -1,13 +1,12 @@
 """Which documents a query names: by the words of their titles, files, folders, dates and first lines.
 
-A name tells documents apart that look alike, such as the reports of two companies. The words of a name lead
-nowhere if no other document looks like the one that bears it: the search by words and vectors finds it by what
-it says, and words of a title occur in many questions that are about something else. A file that is named with
+A name distinguishes documents that look alike, such as the reports of two companies. The words of a name
+count for nothing if no other document looks like the one that has it: the search by words and vectors finds
+it by its text, and words of a title occur in many questions about something else. A file that is named with
 its ending always counts.
 
-A word leads to a document if few documents of this library are named with it. No list of names or words
-decides. A document's names are read from the catalog once after each change, so a renamed file is known by
-its new name without being indexed again.
+A word leads to a document if it names few documents of this library; no list of words decides. Names are read
+from the catalog once after each change, so a renamed file is known by its new name without a run of index.
 """
 
 from __future__ import annotations
@@ -31,31 +30,31 @@ from ragweave.models.dates import days, names_day
 from ragweave.models.text import STOP, fold, stem, words
 
 LONG = 3
-"""Passages from which a document is long: its first lines name it, and it is searched by itself if it is named."""
+"""Passages of a long document: its first lines name it, and it is searched by itself if a query names it."""
 OPENING = 240
 """Characters of the first lines of a long document."""
 FOLDERS = 2
 """Folders above a file whose names count."""
 SHARPNESS = 3
-"""Power that parts the document that is named best from others of which a part of the words is said."""
+"""Power that separates the document that is named best from others of which a query has some words."""
 LEAST = 0.05
 """Lead below which a document counts as not named."""
 LEADING, NEARLY = 0.5, 0.8
-"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md); and the share
-of the best lead that it needs: the other quarter of the same company shares the company's name alone."""
+"""Lead from which a document comes first, and a long one is searched by itself (docs/results.md); and the
+share of the best lead that it needs: the other quarter of the same company only shares its name."""
 FEW = 5
-"""Documents that are searched by themselves, at most; a name that more share tells little."""
+"""Documents that are searched by themselves, at most; a name that more share says little."""
 MORE = 20
 """Items that are added from the documents that a query names."""
 _OPENING, _FOLDER, _SHARED = 0.5, 0.5, 0.5
-"""Weights of a word of the first lines, of a folder, and of a number that several documents share, beside a title's."""
+"""Weights of a word of the first lines, of a folder, and of a number of several documents; 1 in titles."""
 _FILE_WORDS = 12
 """Words of a file's name that is looked for in a query."""
 _ENDING = re.compile(r"\.\w{1,5}(?!\w)")
 _COMMON = 50
 """Documents that a word may name in any library; in a large one a tenth of all."""
 _ANYWHERE: tuple[Corpus, ...] = ("document", "video")
-"""Corpora over which it is counted in how many documents a word stands at all."""
+"""Corpora over which it is counted in how many documents a word occurs."""
 _DIGIT = re.compile(r"\d")
 _REMEMBERED = 200
 """Queries whose leads are remembered."""
@@ -82,8 +81,8 @@ class Names:
     held_by: Mapping[str, int]
     """How many passages each source has."""
     holding: Mapping[str, Mapping[int, float]]
-    """By stem the numbers of the documents that it names, with its weight there. Words of the title of a short document
-    are left out: the search by words and the relevance model weigh them already."""
+    """By stem the numbers of the documents that it names, with its weight there. Words in titles of short
+    documents are left out: the search by words and the relevance model weigh them already."""
     files: Mapping[str, list[int]]
     """By folded file name the numbers of its documents."""
 
@@ -102,23 +101,30 @@ def leads(held: Stores, library: str, query: str) -> Leads:
 def clear(known: Leads) -> Leads:
     """Return the leads of the documents that are named clearly, and nearly as well as the best."""
     least = max(LEADING, NEARLY * max(known.values(), default=0.0))
-    return {document: lead for document, lead in known.items() if lead >= least}
+    found = {}
+    for document, lead in known.items():
+        if lead >= least:
+            found[document] = lead
+    return found
 
 
 def leading(held: Stores, library: str, query: str) -> list[str]:
-    """Return the sources of the long documents that a query names clearly; none if they are many, or hold most."""
+    """Return the sources of long documents that a query names clearly; none if they are many or hold most."""
     clearly = clear(leads(held, library, query))
     if not clearly:
         return []
     names = _names(held, library)
-    long = [d.source for d in clearly if names.passages[d] >= LONG]
+    long = []
+    for d in clearly:
+        if names.passages[d] >= LONG:
+            long.append(d.source)
     few = list(dict.fromkeys(long))
     own = sum(map(names.held_by.__getitem__, few))
     return few if len(few) <= FEW and 2 * own <= sum(names.held_by.values()) else []
 
 
 def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict[str, float]:
-    """Return the lead of each item's document, by item id; an item of none that is named clearly is left out."""
+    """Return the lead of each item's document by item id, without documents that are not named clearly."""
     known = clear(leads(held, library, query))
     if not known:
         return {}
@@ -126,24 +132,45 @@ def of_items(held: Stores, library: str, query: str, ids: Iterable[str]) -> dict
         rows = connection.execute(
             select(items.c.id, items.c.source, items.c.title).where(items.c.id.in_([*ids]))
         )
-        found = {id_: known.get(NamedDocument(source, title), 0.0) for id_, source, title in rows}
-    return {id_: lead for id_, lead in found.items() if lead}
+        found = {}
+        for id_, source, title in rows:
+            lead = known.get(NamedDocument(source, title), 0.0)
+            if lead:
+                found[id_] = lead
+    return found
 
 
 def _leads(held: Stores, library: str, query: str) -> Leads:
     names = _names(held, library)
     count = len(names.documents)
-    said = [t for t in _query_terms(query) if t in names.holding]
+    said = []
+    for t in _query_terms(query):
+        if t in names.holding:
+            said.append(t)
     if count < 2:
         return {}
     found = _by_words(held, library, names, said) if said else {}
     if found:
-        long = [document for document, passages in names.passages.items() if passages >= LONG]
-        alike = look_alikes.with_look_alikes(held, library, found, long)
-        found = {document: lead for document, lead in found.items() if document in alike}
+        found = _with_look_alikes(held, library, names, found)
     for n in _files_in(query, names):
         found[names.documents[n]] = 1.0
     return found
+
+
+def _with_look_alikes(
+    held: Stores, library: str, names: Names, found: Mapping[NamedDocument, float]
+) -> dict[NamedDocument, float]:
+    """Return the leads of the documents that look like another one."""
+    long = []
+    for document, passages in names.passages.items():
+        if passages >= LONG:
+            long.append(document)
+    alike = look_alikes.with_look_alikes(held, library, found, long)
+    kept = {}
+    for document, lead in found.items():
+        if document in alike:
+            kept[document] = lead
+    return kept
 
 
 def _files_in(query: str, names: Names) -> list[int]:
@@ -174,9 +201,15 @@ def _by_words(held: Stores, library: str, names: Names, said: Sequence[str]) -> 
         for n, share in named.items():
             scores[n] += weight * share
     top = max(scores.values())
+    if top <= 0:
+        return {}
     sure = min(1.0, top / math.log(count + 1))
-    found = {names.documents[n]: sure * (score / top) ** SHARPNESS for n, score in scores.items() if top > 0}
-    return {document: lead for document, lead in found.items() if lead >= LEAST}
+    found = {}
+    for n, score in scores.items():
+        lead = sure * (score / top) ** SHARPNESS
+        if lead >= LEAST:
+            found[names.documents[n]] = lead
+    return found
 
 
 def _rarity(count: int, named: float) -> float:
@@ -192,7 +225,11 @@ def _query_terms(query: str) -> list[str]:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(w) for w in words(text) if w not in STOP]
+    found: list[str] = []
+    for w in words(text):
+        if w not in STOP:
+            found.append(stem(w))
+    return found
 
 
 def _date_terms(iso: str, day: bool = True) -> list[str]:
@@ -221,12 +258,16 @@ def _read(connection: Connection) -> Names:
     files: defaultdict[str, list[str]] = defaultdict(list)
     for source, path in connection.execute(select(paths.c.source, paths.c.path)):
         files[source].append(path)
-    dates = {s: date for s, date in connection.execute(select(sources.c.id, sources.c.date)) if date}
+    dates = {}
+    for s, date in connection.execute(select(sources.c.id, sources.c.date)):
+        if date:
+            dates[s] = date
     holding: defaultdict[str, dict[int, float]] = defaultdict(dict)
     called: defaultdict[str, list[int]] = defaultdict(list)
     for n, document in enumerate(documents):
         own = files[document.source]
-        for name in {fold(PurePath(path).name) for path in own}:
+        file_names = {fold(PurePath(path).name) for path in own}
+        for name in file_names:
             called[name].append(n)
         weights = _file_weights(document.title, own, dates.get(document.source, ""))
         if passages[document] >= LONG:
@@ -235,13 +276,20 @@ def _read(connection: Connection) -> Names:
         for term, weight in weights.items():
             holding[term][n] = weight
     most = max(_COMMON, len(documents) // 10)
-    kept = {term: named for term, named in holding.items() if len(named) <= most}
+    kept = {}
+    for term, named in holding.items():
+        if len(named) <= most:
+            kept[term] = named
     return Names(documents, passages, held_by, kept, called)
 
 
 def _openings(connection: Connection, passages: Mapping[NamedDocument, int]) -> dict[NamedDocument, str]:
     """Return the first lines of each long document; the texts of the others, which are most, are not read."""
-    long = list(dict.fromkeys(document.source for document, count in passages.items() if count >= LONG))
+    sources_of_long: dict[str, None] = {}
+    for document, count in passages.items():
+        if count >= LONG:
+            sources_of_long[document.source] = None
+    long = list(sources_of_long)
     first = select(items.c.source, items.c.title, items.c.text)
     first = first.where(items.c.ordinal == 0, items.c.corpus == "paragraph")
     found: dict[NamedDocument, str] = {}
@@ -267,7 +315,10 @@ def _file_weights(title: str, files: Iterable[str], date: str) -> dict[str, floa
 
 def _heavier(weights: dict[str, float], others: Mapping[str, float]) -> dict[str, float]:
     """Return both with the heavier weight of each term."""
-    return weights | {t: max(w, weights.get(t, 0.0)) for t, w in others.items()}
+    heavier = dict(weights)
+    for term, weight in others.items():
+        heavier[term] = max(weight, weights.get(term, 0.0))
+    return heavier
 
 
 def added(
@@ -294,6 +345,6 @@ def added(
 
 
 def joined(ranking: Ranking, more: Ranking) -> Ranking:
-    """Return a ranking with what another one of the same scores holds besides."""
+    """Return a ranking with the further hits of another one with the same scores."""
     best = dict(more) | dict(ranking)
     return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))

@@ -70,12 +70,15 @@ class Files:
     def damage(self, library: str) -> list[str]:
         """Return what is wrong with the rows of a library, in words."""
         with self.reading(library) as connection:
-            found = [str(r[0]) for r in connection.exec_driver_sql("PRAGMA quick_check(5)") if r[0] != "ok"]
+            found = []
+            for r in connection.exec_driver_sql("PRAGMA quick_check(5)"):
+                if r[0] != "ok":
+                    found.append(str(r[0]))
             lost = connection.exec_driver_sql("PRAGMA foreign_key_check")
             return found + [f"a row of {r[0]} has lost its {r[2]}" for r in lost]
 
     def erase(self, library: str) -> None:
-        """Take what was deleted off the disk: its words out of the index, its pages out of the file, in short steps.
+        """Erase what was deleted from the disk: its words from the index, its pages from the file.
 
         Each step is a transaction of its own, so that others write between two of them. Only if sources were
         removed is there anything to do, but for the write-ahead log, which is emptied in any case.
@@ -113,9 +116,8 @@ class Files:
         """Give some free rooms back to the disk; tell whether others are left."""
         with self.writing(library) as connection:
             raw: Any = connection.connection.driver_connection
-            free, how = (
-                raw.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "auto_vacuum")
-            )
+            free = raw.execute("PRAGMA freelist_count").fetchone()[0]
+            how = raw.execute("PRAGMA auto_vacuum").fetchone()[0]
             if not free or how != INCREMENTAL:
                 return False
             raw.execute(f"PRAGMA incremental_vacuum({_STEP})").fetchall()

@@ -48,9 +48,15 @@ class Held:
                 held = _loaded(connection, key, after, at, held)
                 self._rows[key] = held
             self._rows.move_to_end(key)
-            while len(self._rows) > 1 and sum(r.matrix.nbytes for r in self._rows.values()) > _HELD:
+            while len(self._rows) > 1 and self._bytes() > _HELD:
                 self._rows.popitem(last=False)
             return held
+
+    def _bytes(self) -> int:
+        total = 0
+        for rows in self._rows.values():
+            total += rows.matrix.nbytes
+        return total
 
     def drop(self, library: str = "") -> None:
         """Forget the vectors of a library, or all."""
@@ -70,9 +76,10 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
     kept = np.isin(held.n, live)
     missing = live[~np.isin(live, held.n)]
     if not kept.all():
-        held = Rows(
-            at, after, held.n[kept], held.matrix[kept], {n: held.items[n] for n in held.n[kept].tolist()}
-        )
+        kept_items = {}
+        for number in held.n[kept].tolist():
+            kept_items[number] = held.items[number]
+        held = Rows(at, after, held.n[kept], held.matrix[kept], kept_items)
     n, items = np.concatenate([held.n, missing]), dict(held.items)
     matrix, done = held.matrix, len(held.n)
     # Read in parts and write each into its place, so that memory never holds all rows twice.
@@ -89,7 +96,8 @@ def _loaded(connection: Connection, key: Key, after: int, at: int, held: Rows | 
             matrix[:done] = held.matrix.reshape(done, new.shape[1])
         matrix[done : done + len(new)] = new
         done += len(new)
-        items |= {row[0]: row[2] for row in rows}
+        for row in rows:
+            items[row[0]] = row[2]
     return Rows(at, after, n, matrix, items)
 
 

@@ -105,7 +105,11 @@ def renamed(known: Mapping[str, Known]) -> dict[str, str]:
     first: dict[str, str] = {}
     for path in sorted(known):
         first.setdefault(known[path].source, path)
-    return {p: source for source, p in first.items() if known[p].named not in ("", Path(p).stem)}
+    found: dict[str, str] = {}
+    for source, p in first.items():
+        if known[p].named not in ("", Path(p).stem):
+            found[p] = source
+    return found
 
 
 def identify(path: str, params: str, max_mb: int, *, grows: bool = False) -> File:
@@ -135,7 +139,10 @@ def digest_of(path: str, size: int) -> str:
     """Return the digest of the first bytes of a file."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        while size and (block := file.read(min(size, 1 << 20))):
+        while size:
+            block = file.read(min(size, 1 << 20))
+            if not block:
+                break
             digest.update(block)
             size -= len(block)
     return digest.hexdigest()

@@ -18,7 +18,7 @@ from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, 
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
 _BEGUN = "begun"
-"""File beside it while the library does not hold the recording: where that lies, and how it looks from outside."""
+"""File next to it until the library holds the recording: the path of the recording, its size and time."""
 REMEDY = "check the folder that RAGWEAVE_HOME names, its permissions and its free space"
 
 _ID = re.compile(r"[0-9a-z]{1,40}")
@@ -40,7 +40,11 @@ def folders(home: Path) -> list[str]:
     """Return the ids of the libraries of a home."""
     try:
         with os.scandir(home / "libraries") as found:
-            return sorted(e.name for e in found if _ID.fullmatch(e.name) and e.is_dir(follow_symlinks=False))
+            result: list[str] = []
+            for e in found:
+                if _ID.fullmatch(e.name) and e.is_dir(follow_symlinks=False):
+                    result.append(e.name)
+            return sorted(result)
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -58,7 +62,9 @@ def unwritable(path: Path, error: OSError) -> LibraryError:
 
 
 _REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM}
-ANEW = "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+PUT_BACK = (
+    "put a copy of it back, or move that folder out of the one that RAGWEAVE_HOME names, and index again"
+)
 """What to do about a damaged catalog."""
 _DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
 _HELD = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
@@ -75,7 +81,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
         if is_held(error):
             return StorageError(f"{what} is held by another process ({error})", "stop the process that hangs")
         if str(getattr(error, "sqlite_errorname", "")).startswith(_DAMAGED):
-            return DamagedError(f"{what} is damaged ({error})", ANEW)
+            return DamagedError(f"{what} is damaged ({error})", PUT_BACK)
         return StorageError(f"{what} cannot be used ({error})", REMEDY)
     psycopg = sys.modules.get("psycopg")
     if psycopg is not None and isinstance(
@@ -91,7 +97,7 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
 
 
 def begin(folder: Path, path: str) -> None:
-    """Record the file whose processing begins in a folder, so that `sweep` keeps the folder for the next run."""
+    """Record the file whose processing begins in a folder, so that `sweep` keeps it for the next run."""
     (folder / _BEGUN).write_text(_look(path), encoding="utf-8")
 
 

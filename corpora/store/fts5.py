@@ -1,7 +1,7 @@
-"""The tables of the lexical index in SQLite: FTS5, whose vocabulary and averages are read beside its own BM25.
+"""The tables of the lexical index in SQLite: FTS5, its vocabulary and its averages.
 
-FTS5 keeps no text. The words of an item lie packed in a table of our own, which a view shows to FTS5 when it removes
-a row.
+FTS5 keeps no text. The words of an item lie packed in a table of our own, which a view shows to FTS5 when it
+removes a row.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def remove(connection: Connection, name: str, chosen: str, given: Mapping[str, s
 
 
 def merge(connection: Connection, name: str, pages: int) -> bool:
-    """Merge the parts of the index by so many pages, so that words of removed rows go; return whether more is left.
+    """Merge so many pages of the index, so that words of removed rows go; return whether more is left.
 
     A negative number of pages begins the merging of all parts into one.
     """
@@ -87,9 +87,19 @@ def frequencies(
         return {}
     # The vocabulary view reads a single term without a scan: one lookup a term and index, within one
     # statement.
-    looks = ", ".join(f"(SELECT doc FROM {name}_terms WHERE term = value)" for name in names)
+    lookups = []
+    for name in names:
+        lookups.append(f"(SELECT doc FROM {name}_terms WHERE term = value)")
+    looks = ", ".join(lookups)
     found = connection.exec_driver_sql(f"SELECT value, {looks} FROM json_each(?)", (json.dumps(terms),))
-    return {row[0]: {name: doc for name, doc in zip(names, row[1:], strict=True) if doc} for row in found}
+    out: dict[str, dict[str, int]] = {}
+    for row in found:
+        counts = {}
+        for name, doc in zip(names, row[1:], strict=True):
+            if doc:
+                counts[name] = doc
+        out[row[0]] = counts
+    return out
 
 
 def candidates(
@@ -101,12 +111,15 @@ def candidates(
     sources: Sequence[str],
 ) -> list[tuple[int, str, float]]:
     """Return the best k (row, item id, BM25 over the terms of `weights`); FTS5 weighs them itself."""
-    values: list[Any] = [" OR ".join('"' + term.replace('"', '""') + '"' for term in weights)]
+    quoted = []
+    for term in weights:
+        quoted.append('"' + term.replace('"', '""') + '"')
+    values: list[Any] = [" OR ".join(quoted)]
     only = ""
     if sources:
         only = f" AND rowid IN (SELECT n FROM items WHERE source IN ({','.join('?' * len(sources))}))"
         values += sources
-    columns = ", ".join(str(w) for w in WEIGHTS)
+    columns = ", ".join(map(str, WEIGHTS))
     rows = connection.exec_driver_sql(
         f"SELECT found.rowid, id, score FROM (SELECT rowid, -bm25({name}, {columns}) AS score FROM {name}"
         f" WHERE {name} MATCH ?{only} ORDER BY score DESC, rowid LIMIT ?) AS found JOIN items ON items.n ="

@@ -23,21 +23,26 @@ def _groups(connection: Connection) -> list[tuple[str, str, int, int]]:
     query = select(vectors.c.space, vectors.c.corpus, func.max(vectors.c.n), func.count())
     rows = connection.execute(query.group_by(vectors.c.space, vectors.c.corpus)).all()
     asked = (encoder, entity_space(encoder))
-    return [
-        (row[0], row[1], int(row[2]), int(row[3]))
-        for row in rows
-        if row[0] in asked or row[0].startswith(SEEN)
-    ]
+    found: list[tuple[str, str, int, int]] = []
+    for row in rows:
+        if row[0] in asked or row[0].startswith(SEEN):
+            found.append((row[0], row[1], int(row[2]), int(row[3])))
+    return found
 
 
 def changes_of(connection: Connection, rows: Sequence[Index]) -> list[CollectionChange]:
     """Return what the collections of these rows lack of the catalog; those of others lack all."""
-    old = {(row["space"], row["corpus"]): row for row in rows}
+    old = {}
+    for row in rows:
+        old[row["space"], row["corpus"]] = row
     changes = []
     for space, corpus, upto, count in _groups(connection):
-        row = old.get((space, corpus))
-        living = living_of(connection, row) if row else 0
-        after, gone = (int(row["upto"]), row["count"] - living) if row else (0, 0)
+        known = old.get((space, corpus))
+        living = after = gone = 0
+        if known is not None:
+            living = living_of(connection, known)
+            after = int(known["upto"])
+            gone = known["count"] - living
         changes.append(CollectionChange(space, corpus, after, max(upto, after), count, count - living, gone))
     return changes
 
@@ -56,5 +61,6 @@ def alive_of(connection: Connection, index: Index, items: set[str]) -> set[str]:
     mine = (*rows_of(vectors, index["corpus"], index["space"]), vectors.c.n <= index["upto"])
     for part in in_parts(sorted(items)):
         query = select(vectors.c.item, vectors.c.part).where(*mine, vectors.c.item.in_(part))
-        found.update(f"{item}~{part}" for item, part in connection.execute(query))
+        for item, number in connection.execute(query):
+            found.add(f"{item}~{number}")
     return found

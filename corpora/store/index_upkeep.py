@@ -18,8 +18,8 @@ from ragweave.models.errors import LibraryError
 INDEX_FROM = 1
 """Fewest vectors of a library for which an index is made."""
 FEW = 20_000
-"""Most vectors of a corpus that a process for one question compares one by one; importing chromadb takes longer.
-Every run updates an index up to this size; it updates a larger one when a hundredth of the rows changed."""
+"""Most vectors of a corpus that a process for one question compares one by one; importing chromadb takes
+longer. Every run updates an index up to this size, and a larger one when a hundredth of the rows changed."""
 
 
 class Upkeep:
@@ -29,10 +29,10 @@ class Upkeep:
         self._catalog = catalog
         self._indexes = store
 
-    def tidy(self, library: str, *, anew: bool = False) -> str:
+    def tidy(self, library: str, *, rebuild: bool = False) -> str:
         """Update the index if it is missing or too old; the caller holds the writer lock.
 
-        `anew` builds it from scratch in any case.
+        `rebuild` builds it from scratch in any case.
 
         Returns:
             The reason why it could not be made, or "".
@@ -40,7 +40,7 @@ class Upkeep:
         why = ""
         try:
             with self._catalog.reading(library) as connection:
-                rows = [] if anew else connection.execute(select(indexes)).mappings().all()
+                rows = [] if rebuild else connection.execute(select(indexes)).mappings().all()
                 stale = self._stale(library, connection, rows)
                 usable = self._indexes.usable(library, rows) if stale and rows else []
             if stale:
@@ -75,10 +75,16 @@ class Upkeep:
     def _stale(self, library: str, connection: Connection, rows: Sequence[Index]) -> bool:
         """Tell whether the indexes differ enough from the catalog to be written."""
         there = self._indexes.there(library)
-        changes = changes_of(connection, [row for row in rows if row["name"] in there])
-        if sum(change.count for change in changes) < INDEX_FROM:
+        usable = []
+        for row in rows:
+            if row["name"] in there:
+                usable.append(row)
+        changes = changes_of(connection, usable)
+        if _count(changes) < INDEX_FROM:
             return bool(rows)
-        needed = {(change.space, change.corpus) for change in changes}
+        needed = set()
+        for change in changes:
+            needed.add((change.space, change.corpus))
         for row in rows:
             if (row["space"], row["corpus"]) not in needed:
                 return True
@@ -103,7 +109,7 @@ class Upkeep:
             changes = changes_of(connection, usable)
             if not self._indexes.in_place and _holds_other_spaces(usable, changes):
                 usable, changes = [], changes_of(connection, [])
-            if sum(change.count for change in changes) < INDEX_FROM:
+            if _count(changes) < INDEX_FROM:
                 changes = []
             name, digest = self._indexes.write(library, connection, changes, usable) if changes else ("", "")
         with self._catalog.writing(library) as connection:
@@ -129,6 +135,14 @@ class Upkeep:
         self._indexes.keep(library, kept)
 
 
+def _count(changes: Sequence[CollectionChange]) -> int:
+    """Return how many rows the collections have together."""
+    total = 0
+    for change in changes:
+        total += change.count
+    return total
+
+
 def _is_stale(change: CollectionChange) -> bool:
     """Tell whether so much of a collection has changed that it is worth writing."""
     tolerated = 0 if change.count <= FEW else change.count // 100
@@ -137,7 +151,9 @@ def _is_stale(change: CollectionChange) -> bool:
 
 def _holds_other_spaces(rows: Sequence[Index], changes: Sequence[CollectionChange]) -> bool:
     """Tell whether a collection holds vectors of another space than the one that is wanted."""
-    wanted = {change.collection: change.space for change in changes}
+    wanted = {}
+    for change in changes:
+        wanted[change.collection] = change.space
     for row in rows:
         if wanted.get(collection_of(row["space"], row["corpus"])) != row["space"]:
             return True

@@ -68,8 +68,10 @@ class Frequencies:
 
     def __init__(self, connection: Connection) -> None:
         query = select(items.c.corpus, func.count()).group_by(items.c.corpus)
-        self.totals: dict[Corpus, int] = {row[0]: int(row[1]) for row in connection.execute(query)}
+        self.totals: dict[Corpus, int] = {}
         """Items of each corpus that holds any."""
+        for row in connection.execute(query):
+            self.totals[row[0]] = int(row[1])
         self._averages: dict[Corpus, float] = {}
         self._known: dict[str, dict[str, int]] = {}
 
@@ -83,7 +85,10 @@ class Frequencies:
         missing = list(needed.keys() - known.keys())
         if missing:
             # No index holds a term with a null character.
-            searchable = [term for term in missing if "\0" not in term]
+            searchable = []
+            for term in missing:
+                if "\0" not in term:
+                    searchable.append(term)
             # One query for all corpora, because a question searches each of them.
             tables = [table(each) for each in self.totals]
             found = _engine(connection).frequencies(connection, tables, searchable)
@@ -92,7 +97,10 @@ class Frequencies:
         # Files may have been added since the items were counted, so cap the frequency at that count.
         most = self.totals.get(corpus, 0)
         name = table(corpus)
-        return {term: min(most, known[term].get(name, 0)) for term in needed}
+        result: dict[str, int] = {}
+        for term in needed:
+            result[term] = min(most, known[term].get(name, 0))
+        return result
 
     def average(self, connection: Connection, corpus: Corpus) -> float:
         """Return the mean number of tokens of the items of a corpus."""
@@ -153,7 +161,10 @@ def prune(frequency: dict[str, int], budget: int = BUDGET, limit: int = TERM_LIM
 
 def _rarest_first(frequency: Mapping[str, int]) -> list[str]:
     """Return the terms that occur, rarest first."""
-    occurring = [(count, term) for term, count in frequency.items() if count]
+    occurring = []
+    for term, count in frequency.items():
+        if count:
+            occurring.append((count, term))
     return [term for _, term in sorted(occurring)]
 
 
@@ -180,14 +191,23 @@ def search(
         weights[term] = term_weight(total, frequency[term])
     whole = len(kept) == len(weights)
     most = k if whole else max(2 * k, 100)
-    kept_weights = {term: weights[term] for term in kept}
+    kept_weights = {}
+    for term in kept:
+        kept_weights[term] = weights[term]
     average = frequencies.average(connection, corpus)
     found = _engine(connection).candidates(connection, table(corpus), kept_weights, average, most, sources)
-    if whole:
-        return [(id_, score) for _, id_, score in found if score > 0]
-    ids = {n: id_ for n, id_, _ in found}
-    scored = _scored(connection, corpus, weights, average, list(ids))[:k]
-    return [(ids[n], score) for n, score in scored if score > 0]
+    ids = {}
+    scored = []
+    for n, id_, score in found:
+        ids[n] = id_
+        scored.append((n, score))
+    if not whole:
+        scored = _scored(connection, corpus, weights, average, list(ids))[:k]
+    hits = []
+    for n, score in scored:
+        if score > 0:
+            hits.append((ids[n], score))
+    return hits
 
 
 def _scored(

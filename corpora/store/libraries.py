@@ -20,7 +20,7 @@ from sqlalchemy import Connection, select, update
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import locks, postgres
 from ragweave.corpora.store.embedded import Files
-from ragweave.corpora.store.folders import ANEW, folder_of, unwritable
+from ragweave.corpora.store.folders import PUT_BACK, folder_of, unwritable
 from ragweave.corpora.store.private import make_home
 from ragweave.corpora.store.schema import about
 from ragweave.corpora.store.temporary import forsaken, hold
@@ -60,16 +60,16 @@ def check_name(name: str) -> str:
         )
     # ZWNJ and ZWJ are letters' neighbours in Persian and the Indic scripts; every other format character only
     # deceives.
-    if any(
-        unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") and c not in "\u200c\u200d"
-        for c in clean
-    ):
-        raise InputError(
-            "A library name holds no control or invisible characters", "choose another name"
-        ).named("library_name_invisible")
+    for c in clean:
+        if c not in "\u200c\u200d" and unicodedata.category(c) in _INVISIBLE:
+            raise InputError(
+                "A library name holds no control or invisible characters", "choose another name"
+            ).named("library_name_invisible")
     return clean
 
 
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories of control, format and invisible characters."""
 _REMEMBERED = 32
 """Libraries that have a cache."""
 _FRESH = 0.1
@@ -103,17 +103,17 @@ class Libraries:
         self.kept.close()
 
     @contextmanager
-    def reading(self, library: str, anew: bool = False) -> Iterator[Connection]:
+    def reading(self, library: str, fresh: bool = False) -> Iterator[Connection]:
         """Begin a transaction that sees one state of a library, or use the open one of this thread.
 
-        `anew` begins another in any case.
+        `fresh` begins another in any case.
 
         Raises:
             LibraryNotFound: it was deleted.
             LibraryError: it was written by another Ragweave, or cannot be opened.
         """
         begun = self._begun.of.get(library)
-        if begun is not None and not anew:
+        if begun is not None and not fresh:
             yield begun[0]
             return
         # Looked up before the transaction begins: what it reads may be newer than the memory, and never
@@ -186,9 +186,12 @@ class Libraries:
             if row.name == name:
                 return row
         rows, failed = self.scan()
-        self._ids = {row.name: row.id for row in rows}
-        if name in self._ids:
-            return next(row for row in rows if row.name == name)
+        self._ids = {}
+        for row in rows:
+            self._ids[row.name] = row.id
+        for row in rows:
+            if row.name == name:
+                return row
         if failed:
             raise failed[0]
         raise LibraryNotFound(
@@ -232,13 +235,13 @@ class Libraries:
             with self.reading(library) as connection:
                 found = connection.execute(select(about)).mappings().one_or_none()
             if found is None:
-                raise DamagedError("The catalog is damaged (it says nothing of its library)", ANEW)
+                raise DamagedError("The catalog is damaged (it says nothing of its library)", PUT_BACK)
             memory["row"] = LibraryRow(id=library, **found)
         row: LibraryRow = memory["row"]
         return row
 
     def create(self, name: str, encoder: str, dim: int) -> LibraryRow:
-        """Create an empty library; a rename puts its folder in place, so that it exists whole or not at all."""
+        """Create an empty library; a rename puts its folder in place, so it exists whole or not at all."""
         row = LibraryRow(secrets.token_hex(8), check_name(name), encoder, dim, 0)
         part = folder_of(self._home, f".{row.id}.part")
         held = -1
@@ -253,7 +256,9 @@ class Libraries:
                 part.mkdir(parents=True)
                 held = hold(part)
                 # Its id is the name of its folder.
-                self.kept.make(row.id, part, {k: v for k, v in asdict(row).items() if k != "id"})
+                values = asdict(row)
+                del values["id"]
+                self.kept.make(row.id, part, values)
                 try:
                     os.rename(part, folder_of(self._home, row.id))
                 except OSError:
@@ -269,10 +274,11 @@ class Libraries:
 
     def free(self, name: str) -> None:
         """Refuse a name that a library has."""
-        if any(row.name == name for row in self.libraries()):
-            raise LibraryError(
-                f"A library named {name!r} exists", "choose another name, or index into it"
-            ).named("library_exists", name=name)
+        for row in self.libraries():
+            if row.name == name:
+                raise LibraryError(
+                    f"A library named {name!r} exists", "choose another name, or index into it"
+                ).named("library_exists", name=name)
 
     def rename(self, name: str, to: str) -> None:
         """Give a library another name."""

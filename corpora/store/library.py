@@ -189,14 +189,17 @@ class Library:
     async def idf(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the inverse document frequency of stemmed terms over paragraphs and clips.
 
-        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0, as if the library held PRIOR more items, one of
-        them with the term. Without them a word that a library of three items lacks would outweigh all others.
+        It is log((N + PRIOR + 1) / (df + 1.5)), never below 0, as if the library held PRIOR more items, and
+        one of them the term. Otherwise a word that a library of three items lacks would outweigh all others.
         """
         wanted = set(terms)
         weights = self.remembered("idf")
         if not wanted <= weights.keys():
             weights = await asyncio.to_thread(self.weights, wanted)
-        return {term: weights[term] for term in wanted}
+        found: dict[str, float] = {}
+        for term in wanted:
+            found[term] = weights[term]
+        return found
 
     def weights(self, wanted: Set[str]) -> Mapping[str, float]:
         """Return the cached `idf`, with the wanted terms added to it. Blocks."""
@@ -225,7 +228,10 @@ class Library:
         """Return the ISO 639-1 codes of the languages that at least one source in 200 has."""
         found = await self._cached("languages", self.held.catalog.languages)
         fewest = _MIN_LANGUAGE_SHARE * sum(found.values())
-        frequent = [code for code, n in found.items() if n >= fewest]
+        frequent = []
+        for code, n in found.items():
+            if n >= fewest:
+                frequent.append(code)
         return frequent[:_MOST_LANGUAGES]
 
     async def remove(self, *source_ids: str) -> None:
@@ -248,7 +254,10 @@ class Library:
                 discard(home, self.id, source.paths)
                 # Remove the mark of unfinished processing as well, or the sweep below would keep the data.
                 arrived(home, self.id, [source.sha256])
-            unknown = [id_ for id_ in source_ids if not committer.remove_source(id_)]
+            unknown = []
+            for id_ in source_ids:
+                if not committer.remove_source(id_):
+                    unknown.append(id_)
             kept = [source.sha256 for source in self.held.catalog.sources(self.id)]
             sweep(home, self.id, kept)
             self.held.vectors.forget_removed(self.id)
@@ -262,7 +271,10 @@ class Library:
 
 
 def _by_id(items: Iterable[Item]) -> dict[str, Item]:
-    return {item.id: item for item in items}
+    found: dict[str, Item] = {}
+    for item in items:
+        found[item.id] = item
+    return found
 
 
 async def open_library(name: str = "default") -> Library:

@@ -52,7 +52,8 @@ def _shared(
     on_wait: Callable[[str], None] = lambda holder: None,
 ) -> Iterator[None]:
     """Hold a lock among all who share the catalogs: those of a database, or of a home."""
-    if not (url := corpora_settings().database):
+    url = corpora_settings().database
+    if not url:
         with held(home, name, wait, what, remedy, on_wait):
             yield
         return
@@ -71,7 +72,7 @@ def held(
     remedy: str,
     on_wait: Callable[[str], None] = lambda holder: None,
 ) -> Iterator[None]:
-    """Hold a lock of a home, and say in a note who does; `what` is the error of one not free, before its holder."""
+    """Hold a lock of a home, and note its holder; `what` begins the error of a lock that is not free."""
     folder = _folder(home)
     # A lock object per caller: two threads of one process exclude each other like two processes.
     lock, note = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False), folder / f"{name}.json"

@@ -1,7 +1,8 @@
-"""Which documents look alike: reports of several companies, editions of a handbook, filled-in copies of a form.
+"""Which documents look alike: reports of several companies, editions of a handbook, copies of a form.
 
-A document looks like another one if most of its first passages have a near copy there. Names and figures, which
-set such documents apart, hardly move the vector of a passage. A ranking by words and vectors confuses them.
+A document looks like another one if most of its first passages have a near copy there. Names and figures,
+which set such documents apart, hardly move the vector of a passage. A ranking by words and vectors confuses
+them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Passages:
 
     def __init__(self, rows: dict[Key, range], matrix: Matrix, alike: float) -> None:
         self._rows, self._matrix, self._alike = rows, matrix, alike
-        self._numbers = {document: number for number, document in enumerate(rows)}
+        self._numbers: dict[Key, int] = {}
+        for number, document in enumerate(rows):
+            self._numbers[document] = number
         self._starts = [own.start for own in rows.values()]
         self._known: dict[Key, bool] = {}
 
@@ -68,7 +71,11 @@ def with_look_alikes(
         with held.catalog.reading(library) as connection:
             memory["first passages"] = _read(connection, space, frozenset(compared))
     passages: Passages = memory["first passages"]
-    return {document for document in documents if passages.any_like(document)}
+    kept: set[Key] = set()
+    for document in documents:
+        if passages.any_like(document):
+            kept.add(document)
+    return kept
 
 
 def _read(connection: Connection, space: str, compared: Collection[Key]) -> Passages:

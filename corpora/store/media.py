@@ -63,11 +63,9 @@ class Media:
         A process that is killed in between leaves the files of before or those of after, which `recover`
         sorts out.
         """
-        if not any(
-            os.path.lexists(f"{self.root}/{source}{suffix}") for suffix in (_PART, "", _OLD)
-        ):  # as of most files
+        if not self._has_any(source):  # as of most files
             return
-        part, there, old = (self._folder(source, suffix) for suffix in (_PART, "", _OLD))
+        part, there, old = self._folder(source, _PART), self._folder(source), self._folder(source, _OLD)
         with suppress(OSError):
             part.rmdir()  # one that nothing was written into
         staged = part.is_dir()
@@ -108,7 +106,11 @@ class Media:
 
     def files(self, source: str) -> list[str]:
         """Return the media ids of a source, in order."""
-        return [f"{source}/{name}" for name in self._files(self._folder(source)) if _FILE.fullmatch(name)]
+        found: list[str] = []
+        for name in self._files(self._folder(source)):
+            if _FILE.fullmatch(name):
+                found.append(f"{source}/{name}")
+        return found
 
     def write(self, media_id: str, pieces: Iterable[bytes]) -> None:
         """Write one file as it is, for an import."""
@@ -129,10 +131,13 @@ class Media:
 
     def orphans(self, sources: Iterable[str]) -> list[str]:
         """Return the sources that have media, published or staged, and are not among those given."""
-        return sorted({name[:24] for name in self._names()} - set(sources))
+        found = {name[:24] for name in self._names()}
+        return sorted(found - set(sources))
 
     def _names(self) -> Iterator[str]:
-        return (n for n in self._folders() if _SOURCE.match(n) and n[24:] in ("", _PART, _OLD))
+        for name in self._folders():
+            if _SOURCE.match(name) and name[24:] in ("", _PART, _OLD):
+                yield name
 
     def _folders(self) -> list[str]:
         return _listed(self.root, os.DirEntry.is_dir)
@@ -145,6 +150,13 @@ class Media:
             return stat.S_ISREG(path.lstat().st_mode) and stat.S_ISDIR(path.parent.lstat().st_mode)
         except OSError:
             return False
+
+    def _has_any(self, source: str) -> bool:
+        """Tell whether a source has a folder, staged, published or replaced."""
+        for suffix in (_PART, "", _OLD):
+            if os.path.lexists(f"{self.root}/{source}{suffix}"):
+                return True
+        return False
 
     def _folder(self, source: str, suffix: str = "") -> Path:
         if not _SOURCE.fullmatch(source):
@@ -201,7 +213,11 @@ def _listed(folder: Path, kind: Callable[..., bool]) -> list[str]:
     """Return the names in a folder that are of a kind, and no links."""
     try:
         with os.scandir(folder) as found:
-            return sorted(e.name for e in found if kind(e, follow_symlinks=False))
+            result: list[str] = []
+            for e in found:
+                if kind(e, follow_symlinks=False):
+                    result.append(e.name)
+            return sorted(result)
     except OSError:
         return []
 

@@ -10,12 +10,12 @@ from sqlalchemy import Connection
 from ragweave.models.errors import LibraryError
 
 Step = str | Callable[[Connection], None]
-"""What turns the tables of the number before into those of its own: statements parted by semicolons, or a function."""
+"""What migrates tables from the number before: statements separated by semicolons, or a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The numbers of some tables: `steps` has one for each number above the `oldest` that can still be read."""
+    """Version numbers of tables: `steps` has one step for each number above the `oldest` readable one."""
 
     oldest: int
     steps: Mapping[int, Step]
@@ -42,7 +42,7 @@ class History:
             raise LibraryError(f"{what} was written by an earlier Ragweave ({reads})", EARLIER)
 
     def bring_up(self, connection: Connection, found: int, what: str) -> None:
-        """Turn tables of the number `found` into today's, within a write transaction; the caller notes the number."""
+        """Migrate tables from number `found` to the newest in a write transaction; the caller stores it."""
         self.check(found, what)
         for number in range(found + 1, self.newest + 1):
             step = self.steps[number]

@@ -56,8 +56,13 @@ def _titles(held: Stores, library: str) -> dict[Phrase, str]:
     if "titles" not in memory:
         with held.catalog.reading(library) as connection:
             found = connection.execute(select(items.c.title).distinct()).scalars()
-            phrases = {_phrase_of(title): title for title in found}
-        able = {p: t for p, t in phrases.items() if len(p) <= LONGEST and len("".join(p)) >= SHORTEST}
+            phrases = {}
+            for title in found:
+                phrases[_phrase_of(title)] = title
+        able = {}
+        for p, t in phrases.items():
+            if len(p) <= LONGEST and len("".join(p)) >= SHORTEST:
+                able[p] = t
         memory["titles"] = able
     titles: dict[Phrase, str] = memory["titles"]
     return titles

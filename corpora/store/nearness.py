@@ -34,7 +34,8 @@ def of_items(
     """Score the cosines of items against those of a library, in standard deviations, by item id.
 
     The nearest chunk of an item counts. `others` are cosines of items that the catalog does not hold. Items
-    without a vector are left out. If the encoder fails, the result is empty, and callers score by words alone.
+    without a vector are left out. If the encoder fails, the result is empty, and callers score by words
+    alone.
     """
     if not ids:
         return {}
@@ -50,9 +51,10 @@ def of_items(
         if key not in memory:
             memory[key] = _sample(connection, encoder.name)
         sample: Matrix = memory[key]
-        cosines = _cosines(connection, encoder.name, asked, ids) | {
-            i: c for i, c in others.items() if i in ids
-        }
+        cosines = _cosines(connection, encoder.name, asked, ids)
+    for id_, cosine in others.items():
+        if id_ in ids:
+            cosines[id_] = cosine
     if not cosines or not len(sample):
         return {}
     found = deviations(np.array([*cosines.values()]), (sample @ asked).astype(np.float64))

@@ -90,7 +90,10 @@ class Objects:
         """Return the names in a folder, of objects and of folders."""
         with _told(), suppress(FileNotFoundError):
             found = self._fs.ls(self._name(folder), detail=False)
-            return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
+            result: list[str] = []
+            for name in found:
+                result.append(name.rstrip("/").rpartition("/")[2])
+            return sorted(result)
         return []
 
     def remove(self, path: Path) -> None:
@@ -130,14 +133,22 @@ def here(path: Path) -> bool:
 def uploads(home: Path, library: str) -> list[Path]:
     """Return the files that were uploaded to a library."""
     folder, store = uploads_of(home, library), objects()
-    names = store.names(folder) if store else (p.name for p in folder.glob("*"))
-    return sorted(folder / name for name in names if not name.startswith("."))
+    names = store.names(folder) if store else [path.name for path in folder.glob("*")]
+    found: list[Path] = []
+    for name in names:
+        if not name.startswith("."):
+            found.append(folder / name)
+    return sorted(found)
 
 
 def uploaded(home: Path, library: str, paths: Iterable[str]) -> list[Path]:
     """Return those of the paths that are uploads of a library; the others are a person's own files."""
     folder = uploads_of(home, library)
-    return [path for path in map(Path, paths) if path.parent == folder and not path.is_symlink()]
+    kept: list[Path] = []
+    for path in map(Path, paths):
+        if path.parent == folder and not path.is_symlink():
+            kept.append(path)
+    return kept
 
 
 def discard(home: Path, library: str, paths: Iterable[str]) -> None:
@@ -150,8 +161,9 @@ def discard(home: Path, library: str, paths: Iterable[str]) -> None:
 
 
 def take_in_uploads(home: Path, library: str) -> None:
-    """Move the uploads of a library into its own folder, with which they are then deleted; of a store they go now."""
-    if store := objects():
+    """Move the uploads of a library into its folder, to be deleted with it; delete those of a store now."""
+    store = objects()
+    if store:
         store.clear(uploads_of(home, library))
         store.clear(folder_of(home, library))
     with suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
 """Long texts of a SQLite catalog, which lie there compressed.
 
-A text of `LONG` characters or more is kept as its zlib bytes if these are fewer; any other is kept as it is, and so
-is every text in PostgreSQL, which compresses by itself. SQLite keeps both in one column.
+A text of `LONG` characters or more is kept as its zlib bytes if these are fewer. Any other is kept as it is,
+and so is every text in PostgreSQL, which compresses by itself. SQLite keeps both in one column.
 """
 
 from __future__ import annotations

@@ -69,7 +69,10 @@ class Server:
 
     def __init__(self, url: str) -> None:
         try:
-            options = " ".join(f"-c {name}={value}" for name, value in _OPTIONS.items())
+            switches = []
+            for name, value in _OPTIONS.items():
+                switches.append(f"-c {name}={value}")
+            options = " ".join(switches)
             given: dict[str, Any] = {"options": options, "application_name": _name(), "connect_timeout": 10}
             self._engine = create_engine(
                 url, pool_size=8, max_overflow=8, pool_pre_ping=True, connect_args=given
@@ -102,7 +105,10 @@ class Server:
 
     def numbers(self) -> dict[str, int]:
         """Return the number of each library's tables, by the name of its schema."""
-        return {name: _number(comment) for name, comment in self._schemas(PREFIX).items()}
+        found: dict[str, int] = {}
+        for name, comment in self._schemas(PREFIX).items():
+            found[name] = _number(comment)
+        return found
 
     def reading(self, library: str) -> Any:
         """Begin a transaction that sees one state of a library."""
@@ -172,9 +178,15 @@ class Server:
         self._vacuum(library, "VACUUM (ANALYZE)")
 
     def _vacuum(self, library: str, how: str) -> None:
-        parts = [f"{lexical.table(corpus)}{part}" for corpus in CORPORA for part in ("", "_words", "_terms")]
+        parts = []
+        for corpus in CORPORA:
+            for part in ("", "_words", "_terms"):
+                parts.append(f"{lexical.table(corpus)}{part}")
         with self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            named = ", ".join(f'"{PREFIX}{library}".{table}' for table in [*metadata.tables, *parts])
+            quoted = []
+            for table in [*metadata.tables, *parts]:
+                quoted.append(f'"{PREFIX}{library}".{table}')
+            named = ", ".join(quoted)
             connection.exec_driver_sql(f"{how} {named}")
 
     def within(self, schema: str) -> tuple[Engine, Engine]:

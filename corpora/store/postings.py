@@ -1,8 +1,8 @@
-"""The tables of the lexical index in PostgreSQL: the same rows of words as in SQLite, and postings made of them.
+"""The tables of the lexical index in PostgreSQL: the same rows of words as in SQLite, and their postings.
 
-Two triggers keep a posting of every word of every row, and of every word the number of rows; BM25 is a sum
-over the postings of the words asked for. Beside a GIN index, which knows neither how often a word stands in a
-row nor how rare it is, this finds more and sooner, and takes more disk (benchmarks/gin.py, docs/deploy.md).
+Two triggers keep a posting of every word of every row, and the number of rows of every word; BM25 is a sum
+over the postings of the words of a query. A GIN index knows neither how often a word occurs in a row nor how
+rare it is. Postings find more, and sooner, and take more disk (benchmarks/gin.py, docs/deploy.md).
 """
 
 from __future__ import annotations
@@ -26,17 +26,20 @@ CREATE TABLE NAME_terms (term text COLLATE "C" PRIMARY KEY, doc bigint NOT NULL)
 CREATE OR REPLACE FUNCTION NAME_put() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     WITH said AS (
         SELECT rowid, term, sum(weight) AS tf FROM new
-            CROSS JOIN LATERAL (VALUES (title, {_TITLE}), (heading, {_HEADING}), (text, {_TEXT})) AS c(words, weight)
+            CROSS JOIN LATERAL (VALUES (title, {_TITLE}), (heading, {_HEADING}), (text, {_TEXT}))
+                AS c(words, weight)
             CROSS JOIN LATERAL unnest(string_to_array(words, ' ')) AS term
             WHERE length(term) BETWEEN 1 AND 500 GROUP BY rowid, term
     ), lengths AS (
         SELECT rowid, cardinality(string_to_array(concat_ws(' ', nullif(title, ''), nullif(heading, ''),
             nullif(text, '')), ' ')) AS length FROM new
     ), put AS (
-        INSERT INTO NAME_words SELECT term, rowid, tf, length FROM said JOIN lengths USING (rowid) ORDER BY term, rowid
+        INSERT INTO NAME_words
+            SELECT term, rowid, tf, length FROM said JOIN lengths USING (rowid) ORDER BY term, rowid
     )
     INSERT INTO NAME_terms AS t
-        SELECT term, count(*) FROM said GROUP BY term UNION ALL SELECT '', coalesce(sum(length), 0) FROM lengths
+        SELECT term, count(*) FROM said GROUP BY term
+        UNION ALL SELECT '', coalesce(sum(length), 0) FROM lengths
         ORDER BY 1
         ON CONFLICT (term) DO UPDATE SET doc = t.doc + excluded.doc;
     RETURN NULL;
@@ -47,7 +50,8 @@ CREATE OR REPLACE FUNCTION NAME_forget() RETURNS trigger LANGUAGE plpgsql AS $$ 
         SELECT DISTINCT rowid, term FROM old
             CROSS JOIN LATERAL unnest(string_to_array(concat_ws(' ', title, heading, text), ' ')) AS term
     ), gone AS (
-        DELETE FROM NAME_words w USING said s WHERE w.term = s.term AND w.n = s.rowid RETURNING w.term, w.n, w.length
+        DELETE FROM NAME_words w USING said s WHERE w.term = s.term AND w.n = s.rowid
+            RETURNING w.term, w.n, w.length
     ), less AS (
         SELECT term, count(*) AS doc FROM gone GROUP BY term
         UNION ALL SELECT '', sum(length) FROM (SELECT DISTINCT n, length FROM gone) AS rows

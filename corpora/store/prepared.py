@@ -61,7 +61,9 @@ class Prepared:
 
     def to_json(self) -> bytes:
         """Return the form that crosses from the reading process."""
-        row = {f.name: getattr(self, f.name) for f in fields(self)}
+        row = {}
+        for f in fields(self):
+            row[f.name] = getattr(self, f.name)
         row["items"] = [pack(item) for item in self.items]
         row["tables"] = [table.to_json() for table in self.tables]
         return json.dumps(row, separators=(",", ":")).encode()
@@ -99,6 +101,9 @@ def made_of(
 ) -> Prepared:
     """Return items ready to be embedded: cut into chunks, their terms taken."""
     stored = tuple(map(_storable, items))
+    cuts = []
+    for item in stored:
+        cuts.append(tuple(chunks(item, max_words)))
     return Prepared(
         kind=kind,
         title=storable(title) or stored[0].title,
@@ -107,7 +112,7 @@ def made_of(
         date=date.isoformat() if date else None,
         warnings=tuple(map(storable, warnings)),
         items=stored,
-        chunks=tuple(tuple(chunks(item, max_words)) for item in stored),
+        chunks=tuple(cuts),
         terms=terms_of(stored),
     )
 

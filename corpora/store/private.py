@@ -15,7 +15,11 @@ OTHERS = 0o077
 
 
 def make_home(home: Path) -> None:
-    """Make a home that nobody else can enter, or close one that others can; an OSError says why it cannot be made."""
+    """Make a home that only its owner can enter, or close an existing one to others.
+
+    Raises:
+        OSError: it cannot be made.
+    """
     if os.name != "posix":
         home.mkdir(parents=True, exist_ok=True)
         return

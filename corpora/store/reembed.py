@@ -70,7 +70,11 @@ def embed_missing(
         lost = [(str(id_), corpus) for id_, corpus in connection.execute(lacking)]
     made = done = 0
     for corpus in CORPORA:
-        for ids in in_parts([id_ for id_, of in lost if of == corpus], _PAGE):
+        lost_here = []
+        for id_, of in lost:
+            if of == corpus:
+                lost_here.append(id_)
+        for ids in in_parts(lost_here, _PAGE):
             if stop is not None and stop.is_set():
                 return made
             page = list(held.catalog.items(row.id, ids).values())
@@ -85,7 +89,7 @@ def embed_missing(
 
 
 def embed_entities(held: Stores, row: LibraryRow, text_encoder: Encoder) -> None:
-    """Make the missing vectors of the knowledge graph's entities, and remove those that nothing mentions any more.
+    """Make the missing vectors of the knowledge graph's entities, and remove those of unmentioned ones.
 
     What is embedded is the name, and the first thing that a source says about it, by `ENTITY~SOURCE`. The
     caller holds the writer lock. Vectors that were lost, or never made because of a kill, come back here.

@@ -100,7 +100,7 @@ def _repair(name: str) -> Repaired:
                 f"missing vectors were not made: its encoder is {row.encoder!r}, and another one is set"
             )
         held.catalog.kept.compact(row.id)
-        notes.append(held.vectors.tidy(row.id, anew=True))
+        notes.append(held.vectors.tidy(row.id, rebuild=True))
         lacking = _without_media(held, row, media)
     free = shutil.disk_usage(corpora_settings().home).free
     said = tuple(filter(None, notes))

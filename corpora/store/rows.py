@@ -56,7 +56,9 @@ _PLAIN = ("id", "corpus", "source", "title", "text", "ordinal", "language", "met
 
 def pack(item: Item) -> dict[str, Any]:
     """Return an item as a row of JSON values."""
-    row = {name: getattr(item, name) for name in _PLAIN}
+    row = {}
+    for name in _PLAIN:
+        row[name] = getattr(item, name)
     row["locator"] = dict(item.locator)
     row["heading"] = list(item.heading)
     row["spans"] = list(map(_pack_span, item.spans))
@@ -77,8 +79,11 @@ def unpack(row: Any, path: str | None = None) -> Item:
     `path` is where its source lies now, and takes the place of the file in the locator.
     """
     locator = dict(row["locator"]) if path is None else lying_at(row["locator"], path)
+    plain = {}
+    for name in _PLAIN:
+        plain[name] = row[name]
     return Item(
-        **{name: row[name] for name in _PLAIN},
+        **plain,
         locator=cast(Locator, locator),
         heading=tuple(row["heading"]),
         spans=tuple(map(_unpack_span, row["spans"])),

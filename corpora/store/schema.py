@@ -7,7 +7,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,7 +37,7 @@ from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.store.catalog_steps import HISTORY
-from ragweave.corpora.store.folders import ANEW, REMEDY, is_held, of_the_disk, unwritable
+from ragweave.corpora.store.folders import PUT_BACK, REMEDY, is_held, of_the_disk, unwritable
 from ragweave.corpora.store.packed import PackedText, packed, teach
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
@@ -132,8 +132,8 @@ vectors = Table(
     Index("vectors_by_item", "item"),
     sqlite_autoincrement=True,
 )
-"""Vectors of length 1 as little-endian 32-bit floats. `n` grows with every write and is never reused: a row with
-a larger number is newer than the index, and a missing number was deleted or replaced."""
+"""Vectors of length 1 as little-endian 32-bit floats. `n` grows with every write and is never reused: a row
+with a larger number is newer than the index, and a missing number was deleted or replaced."""
 
 indexes = Table(
     "indexes",
@@ -249,7 +249,7 @@ def connect(path: Path) -> Engine:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
         if found == 0 and there:
-            raise DamagedError("The catalog is damaged (it is empty)", ANEW)
+            raise DamagedError("The catalog is damaged (it is empty)", PUT_BACK)
         if found == 0:
             with write(engine) as connection:
                 metadata.create_all(connection)
@@ -318,7 +318,7 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
             written[name] = json.dumps
         elif isinstance(table.c[name].type, PackedText) and not postgres:
             written[name] = packed
-    values = (tuple((row | {name: how(row[name]) for name, how in written.items()}).values()) for row in rows)
+    values = _values(rows, written)
     if not postgres:  # SQLAlchemy would look at each value
         marks = ", ".join("?" * len(rows[0]))
         connection.exec_driver_sql(f"INSERT INTO {table.name} ({names}) VALUES ({marks})", list(values))
@@ -329,12 +329,26 @@ def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) ->
             copy.write_row(row)
 
 
+def _values(
+    rows: Sequence[dict[str, Any]], written: Mapping[str, Callable[[Any], Any]]
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of each row; the columns of `written` are converted."""
+    for row in rows:
+        stored = dict(row)
+        for name, how in written.items():
+            stored[name] = how(row[name])
+        yield tuple(stored.values())
+
+
 def upsert(connection: Connection, table: Table, *rows: dict[str, Any]) -> None:
     """Insert rows of the same columns, or replace those with the same primary key."""
     keys = [c.name for c in table.primary_key]
     postgres = connection.dialect.name == "postgresql"
     statement = postgresql.insert(table) if postgres else sqlite.insert(table)
-    new = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+    new = {}
+    for name in rows[0]:
+        if name not in keys:
+            new[name] = statement.excluded[name]
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=new), list(rows))
 
 

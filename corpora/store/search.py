@@ -131,13 +131,21 @@ class _Search:
 def _ids(rankings: Iterable[Ranking]) -> list[str]:
     found: list[str] = []
     for ranking in rankings:
-        found.extend(id_ for id_, _ in ranking)
+        for id_, _ in ranking:
+            found.append(id_)
     return found
 
 
 def _only_known(ranking: Ranking, known: set[str]) -> Ranking:
-    return [hit for hit in ranking if hit[0] in known]
+    kept = []
+    for hit in ranking:
+        if hit[0] in known:
+            kept.append(hit)
+    return kept
 
 
 def _hits(ranking: Ranking, known: set[str]) -> tuple[Hit, ...]:
-    return tuple(Hit(*hit) for hit in _only_known(ranking, known))
+    found = []
+    for hit in _only_known(ranking, known):
+        found.append(Hit(*hit))
+    return tuple(found)

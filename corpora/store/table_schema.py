@@ -19,8 +19,8 @@ tables = Table(
     Column("described", JSON, nullable=False),
     Index("tables_by_source", "source"),
 )
-"""A table of a file: `place` is its number in the file, `total` counts its rows, `described` are its columns, `refused`
-says why its rows are not kept, or is ""."""
+"""A table of a file: `place` is its number in the file, `total` counts its rows, `described` are its columns,
+`refused` says why its rows are not kept, or is ""."""
 
 
 def _owner() -> Column[int]:

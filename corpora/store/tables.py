@@ -70,14 +70,10 @@ class KeptTable:
     def from_json(cls, row: Sequence[Any]) -> KeptTable:
         """Read the form that `to_json` writes."""
         title, columns, head, count, rows, shown, refused = row
+        table_columns = [TableColumn(*column) for column in columns]
+        stretches = [RowsShown(*stretch) for stretch in shown]
         return cls(
-            title,
-            tuple(TableColumn(*c) for c in columns),
-            head,
-            count,
-            tuple(map(tuple, rows)),
-            tuple(RowsShown(*s) for s in shown),
-            refused,
+            title, tuple(table_columns), head, count, tuple(map(tuple, rows)), tuple(stretches), refused
         )
 
 
@@ -154,7 +150,7 @@ def _stretch(row: Any) -> RowsShown:
 
 
 def _described(row: Any) -> KeptTable:
-    columns = tuple(TableColumn(*c) for c in row.described)
+    columns = [TableColumn(*column) for column in row.described]
     return KeptTable(
-        row.title, columns, row.head, row.total, refused=row.refused, key=row.key, source=row.source
+        row.title, tuple(columns), row.head, row.total, refused=row.refused, key=row.key, source=row.source
     )

@@ -1,4 +1,4 @@
-"""Folders that belong to a process: held while it lives, and what it leaves when it is killed goes with the next one.
+"""Folders that belong to a process: held while it lives; the next process removes what a killed one leaves.
 
 The lock is one of the operating system on the folder itself, which frees it when its holder ends, however it
 ends.
@@ -27,7 +27,7 @@ _UNHELD = ".ragweave-made-"
 
 @contextmanager
 def temporary() -> Iterator[Path]:
-    """Lend a temporary folder; those of processes that were killed go.
+    """Make a temporary folder and remove it at the end, with those of processes that were killed.
 
     Raises:
         LibraryError: none can be made.
@@ -51,9 +51,9 @@ def temporary() -> Iterator[Path]:
 
 
 def hold(folder: Path) -> int:
-    """Hold a folder while this process lives, as `forsaken` sees it; return the descriptor whose closing ends that."""
+    """Hold a folder while this process lives; closing the returned descriptor releases it."""
     descriptor = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):  # a file system without such locks: nobody takes it for forsaken there either
+    with suppress(OSError):  # a file system without such locks: no process takes it for forsaken there either
         if fcntl is not None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor

@@ -40,7 +40,7 @@ class Copied:
 
 
 async def copy_library(name: str, to: str, replace: bool = False) -> Copied:
-    """Copy a library to a database (`postgresql://...`), or from the database that is set to the home (`sqlite`).
+    """Copy a library to a database (`postgresql://...`), or from the configured one to the home (`sqlite`).
 
     Media stay in the home, which both share. The Chroma index is not copied: the next run makes it. `replace`
     puts the library in the place of an earlier copy of it.
@@ -124,13 +124,16 @@ def _check_free(row: LibraryRow, taken: dict[str, str], replace: bool) -> None:
     if row.id in taken and not replace:
         what = f"The library {row.name!r} was copied there before, as {taken[row.id]!r}"
         raise LibraryError(what, "add --replace to put this one in its place")
-    if row.name in (name for id_, name in taken.items() if id_ != row.id):
-        remedy = "rename one of them: ragweave library rename"
-        raise LibraryError(f"Another library named {row.name!r} is there", remedy)
+    for id_, name in taken.items():
+        if name == row.name and id_ != row.id:
+            remedy = "rename one of them: ragweave library rename"
+            raise LibraryError(f"Another library named {row.name!r} is there", remedy)
 
 
 def _named(row: LibraryRow) -> dict[str, Any]:
-    return {name: value for name, value in asdict(row).items() if name != "id"}
+    values = asdict(row)
+    del values["id"]
+    return values
 
 
 def _fill(source: Connection, target: Connection) -> None:

@@ -114,7 +114,10 @@ class Vectors:
         """Return the ids of every chunk, in order."""
         query = select(vectors.c.item, vectors.c.part).where(*rows_of(vectors, corpus, space))
         with self._catalog.reading(library) as connection:
-            return sorted(f"{item}~{part}" for item, part in connection.execute(query))
+            found: list[str] = []
+            for item, part in connection.execute(query):
+                found.append(f"{item}~{part}")
+            return sorted(found)
 
     def has(self, library: str, corpus: Corpus, space: str) -> bool:
         """Tell whether there are vectors of a corpus in a space."""
@@ -127,7 +130,10 @@ class Vectors:
         query = select(vectors.c.space).where(vectors.c.space.startswith(SEEN))
         with self._catalog.reading(library) as connection:
             spaces = connection.execute(query.distinct()).scalars().all()
-        return sorted(space.removeprefix(SEEN) for space in spaces)
+        found: list[str] = []
+        for space in spaces:
+            found.append(space.removeprefix(SEEN))
+        return sorted(found)
 
     def of_items(self, library: str, corpus: Corpus, space: str, items: Sequence[str]) -> dict[str, Matrix]:
         """Return the first vectors of items, shape (n, dim) each; items without vectors are left out."""
@@ -138,15 +144,18 @@ class Vectors:
                 query = query.where(vectors.c.item.in_(some)).order_by(vectors.c.n)
                 for item, data in connection.execute(query):
                     found.setdefault(item, []).append(data)
-        return {item: matrix_of(rows[:PER_ITEM]) for item, rows in found.items()}
+        result: dict[str, Matrix] = {}
+        for item, rows in found.items():
+            result[item] = matrix_of(rows[:PER_ITEM])
+        return result
 
     def note(self) -> str:
         """Return a sentence about what the last search could not use, or ""."""
         return self._note
 
-    def tidy(self, library: str, *, anew: bool = False) -> str:
+    def tidy(self, library: str, *, rebuild: bool = False) -> str:
         """Update the index if it is missing or too old; see `Upkeep.tidy`."""
-        return self._upkeep.tidy(library, anew=anew)
+        return self._upkeep.tidy(library, rebuild=rebuild)
 
     def forget_removed(self, library: str) -> None:
         """Remove deleted rows from the index; see `Upkeep.forget_removed`."""
@@ -178,7 +187,7 @@ class Vectors:
             IndexLost: the index is not there; not when asked `again`.
         """
         near: list[Near] = [[] for _ in unit]
-        with self._catalog.reading(library, anew=again) as connection:
+        with self._catalog.reading(library, fresh=again) as connection:
             after = 0
             index = self._index_of(connection, library, corpus, space)
             if index is not None and (self.stays or index["count"] > FEW):
@@ -228,12 +237,18 @@ class Vectors:
             near = self._indexes.query(library, index, unit, limit, sources)
             if memory[key]:
                 return [_with_items(hits) for hits in near]
-            items = {item_of(id_) for hits in near for id_, _ in hits}
+            items = set()
+            for hits in near:
+                for id_, _ in hits:
+                    items.add(item_of(id_))
             alive = alive_of(connection, index, items)
             kept: list[Near] = []
             enough = True
             for hits in near:
-                living = [hit for hit in hits if hit[0] in alive]
+                living = []
+                for hit in hits:
+                    if hit[0] in alive:
+                        living.append(hit)
                 kept.append(_with_items(living))
                 if len(living) < most and len(hits) == limit:
                     enough = False

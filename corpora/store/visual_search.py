@@ -33,11 +33,12 @@ _ALIKE = 1e-6
 _THINGS = """
 a cat on a sofa; a bowl of soup; two people shaking hands; a map of the underground; a bar chart of sales; a
 football match; a page of handwriting; a bridge over a river; the inside of a church; a bunch of tulips; a
-motorcycle in the rain; a diagram of a machine; a snowy mountain; a child with a kite; a screenshot of a settings
-window; a pair of shoes; an X-ray of a hand; a row of shops at night; a horse in a meadow; a galaxy in the sky; a
-wooden table with tools; a beach with umbrellas; an airplane on a runway; a portrait of an old man
+motorcycle in the rain; a diagram of a machine; a snowy mountain; a child with a kite; a screenshot of a
+settings window; a pair of shoes; an X-ray of a hand; a row of shops at night; a horse in a meadow; a galaxy
+in the sky; a wooden table with tools; a beach with umbrellas; an airplane on a runway; a portrait of an old
+man
 """
-UNRELATED = tuple(f"Which picture shows {thing}?" for thing in " ".join(_THINGS.split()).split("; "))
+UNRELATED = tuple([f"Which picture shows {thing}?" for thing in " ".join(_THINGS.split()).split("; ")])
 """Questions about unrelated things; a query fits a picture if it scores well above these."""
 _AT_ONCE = 64
 """Pictures that are encoded and committed together."""
@@ -160,8 +161,8 @@ def look(
 ) -> tuple[list[Ranking], str]:
     """Return the pictures that each query finds, by cosine, and the reason if they were not searched, or "".
 
-    A list holds the k best pictures, and every picture of the items that the text lists found. So an item that
-    is missing from it has no picture; the fusion of the lists relies on that.
+    A list holds the k best pictures, and every picture of the items that the text lists found. So an item
+    that is missing from it has no picture; the fusion of the lists relies on that.
     """
     nothing: list[Ranking] = [[] for _ in queries]
     if corpus not in SEEN:
@@ -183,7 +184,8 @@ def look(
     for rankings in zip(*found, strict=True):
         ids: dict[str, None] = {}
         for ranking in rankings:
-            ids |= dict.fromkeys(id_ for id_, _ in ranking)
+            for id_, _ in ranking:
+                ids[id_] = None
         wanted.append(list(ids))
     return completed(held, row, corpus, space, vectors, best, wanted), ""
 
@@ -241,7 +243,10 @@ def completed(
     out: list[Ranking] = []
     for vector, ranking, ids in zip(vectors, lists, wanted, strict=True):
         best = dict(ranking)
-        lacking = [i for i in ids if i not in best]
+        lacking = []
+        for i in ids:
+            if i not in best:
+                lacking.append(i)
         if lacking:
             for item, own in held.vectors.of_items(row.id, corpus, space, lacking).items():
                 best[item] = float(np.max(own @ vector))

@@ -64,5 +64,6 @@ class CatalogWatch:
                 self._close(library)
 
     def _close(self, library: str) -> None:
-        if (held := self._open.pop(library, None)) is not None:
+        held = self._open.pop(library, None)
+        if held is not None:
             held[3].connection.close()

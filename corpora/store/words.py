@@ -42,4 +42,7 @@ def weighted_counts(columns: Sequence[Sequence[str]], wanted: Collection[str]) -
 def bm25(weights: Mapping[str, float], counts: Mapping[str, float], length: int, average: float) -> float:
     """Return the BM25 of an item of `length` terms; `average` is the mean length."""
     norm = K1 * (1 - B + B * length / average)
-    return sum(weight * counts[term] * (K1 + 1) / (counts[term] + norm) for term, weight in weights.items())
+    total = 0.0
+    for term, weight in weights.items():
+        total += weight * counts[term] * (K1 + 1) / (counts[term] + norm)
+    return total

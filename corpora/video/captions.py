@@ -105,7 +105,10 @@ def _request(recording: Recording, span: tuple[float, float]) -> _Request:
         if start <= cue.start < end:
             cues.append(cue.text)
     said = " ".join(cues)
-    shown = "\n".join(s.text for s in recording.shown_in(span))
+    screens = []
+    for screen in recording.shown_in(span):
+        screens.append(screen.text)
+    shown = "\n".join(screens)
     lines = []
     for name, text in (("Recording", recording.title), ("Said", said), ("On the screen", shown)):
         if text:

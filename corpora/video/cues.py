@@ -71,12 +71,15 @@ def transcript(path: Path) -> tuple[list[Recording], tuple[str, ...]]:
         recording = _recording("", cues)
         found = [replace(recording, title=titled(recording, path.name))]
         warnings = list(remarks)
-    found = [r for r in found if r.cues]
-    if not found:
+    recordings = []
+    for recording in found:
+        if recording.cues:
+            recordings.append(recording)
+    if not recordings:
         raise SourceError(
             f"{path.name} holds no utterance with a time", "check that it is a whole VTT, SRT or JSONL"
         )
-    return found, tuple(warnings)
+    return recordings, tuple(warnings)
 
 
 def _line_warnings(unread: Sequence[int]) -> list[str]:
@@ -93,5 +96,6 @@ def _unix_lines(text: str) -> str:
 
 
 def _recording(title: str, cues: Sequence[Cue]) -> Recording:
-    language = guess_language(" ".join(c.text for c in cues[:_SAMPLE_CUES]))
+    sample = [cue.text for cue in cues[:_SAMPLE_CUES]]
+    language = guess_language(" ".join(sample))
     return Recording(title, last_end(cues), tuple(cues), "transcript", language=language)

@@ -270,7 +270,10 @@ def _make(
 
 def _complete_durations(recordings: dict[str, Facts], within: Sequence[dict[str, Any]]) -> None:
     """Set unknown durations to the end of the last moment."""
-    unknown = {path for path, facts in recordings.items() if not facts["duration"]}
+    unknown = set()
+    for path, facts in recordings.items():
+        if not facts["duration"]:
+            unknown.add(path)
     for moment in within:
         path = moment["path"]
         if path in unknown:

@@ -49,7 +49,11 @@ def command(facts: Mapping[str, Any], arguments: Sequence[str]) -> list[str] | N
 
 def _values(arguments: Sequence[str], option: str) -> list[str]:
     """Return the values of an option."""
-    return [value for name, value in pairwise(arguments) if name == option]
+    found: list[str] = []
+    for name, value in pairwise(arguments):
+        if name == option:
+            found.append(value)
+    return found
 
 
 def _writing(written: Sequence[str], inputs: Sequence[str], arguments: Sequence[str]) -> list[str]:
@@ -58,7 +62,9 @@ def _writing(written: Sequence[str], inputs: Sequence[str], arguments: Sequence[
     Raises:
         Unprobed: an input, the output or a format is not allowed.
     """
-    outputs = {path: f"file:{path}" for path in written}
+    outputs = {}
+    for path in written:
+        outputs[path] = f"file:{path}"
     allowed = {"-": "pipe:0", **outputs}
     is_from_pipe = inputs[:1] == ["-"]
     if not is_from_pipe or not set(inputs) <= allowed.keys() or arguments[-1] not in outputs:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 from ragweave.corpora.types import SURE, Corpus, Item, Locator, Span, digest
 from ragweave.corpora.video.clip_text import clip_text
@@ -82,7 +81,10 @@ def _clip_item(
         heading = (" / ".join(dict.fromkeys(titles)),)
     if chapters and not _covered_by_one(chapters, span):
         meta["chapters"] = _rounded(chapters)
-    frames = [f for f in recording.frames if start <= f.time < end]
+    frames = []
+    for f in recording.frames:
+        if start <= f.time < end:
+            frames.append(f)
     if not text.strip() and not frames:
         return None
     if frames:
@@ -118,7 +120,10 @@ def _whole_item(origin: _Source, duration: float, ordinal: int) -> Item:
         "chapters": _rounded(recording.chapters),
         "speech": recording.speech if recording.cues else "",
     }
-    uncertain = [c for c in recording.cues if c.confidence < 1]
+    uncertain = []
+    for c in recording.cues:
+        if c.confidence < 1:
+            uncertain.append(c)
     if uncertain:
         meta["sure"] = _confidence_by_span(text, places, uncertain)
     if recording.heard_by:
@@ -133,7 +138,10 @@ def _confidence_by_span(text: str, places: Sequence[Span], uncertain: Sequence[C
     A sentence has the lowest confidence of the utterances that contain it. A span without a time is made
     from all utterances and has their mean.
     """
-    mean = sum(c.confidence for c in uncertain) / len(uncertain)
+    total = 0.0
+    for cue in uncertain:
+        total += cue.confidence
+    mean = total / len(uncertain)
     out = []
     for place in places:
         lowest = mean
@@ -168,8 +176,8 @@ def _item(origin: _Source, draft: _Draft) -> Item:
     if draft.frames:
         middle = (start + end) / 2
         locator["image"] = min(draft.frames, key=lambda f: abs(f.time - middle)).image
-        images = dict.fromkeys(f.image for f in draft.frames)
-        meta["pictures"] = spread(list(images), draft.most_pictures)
+        images = [frame.image for frame in draft.frames]
+        meta["pictures"] = spread(list(dict.fromkeys(images)), draft.most_pictures)
     if recording.language:
         meta["language"] = recording.language
     return Item(
@@ -200,7 +208,9 @@ def spans_of(recording: Recording) -> list[tuple[float, float]]:
     if not said or recording.frames or recording.shown:
         return spans
     # latest_ends[n] is the latest end of the utterances 0 to n: an earlier one may last longer.
-    latest_ends = list(accumulate((c.end for c in said), max))
+    latest_ends: list[float] = []
+    for cue in said:
+        latest_ends.append(max(latest_ends[-1], cue.end) if latest_ends else cue.end)
     spoken = []
     for start, end in spans:
         last = bisect_left(starts, end) - 1  # The last utterance that begins before the clip ends.

@@ -69,8 +69,10 @@ def is_jsonl_transcript(head: str) -> bool:
         return False  # A few rows of something else have a time.
     if not _has_start(rows) or not _in_order(rows):
         return False
-    text = " ".join(row.text for row in rows)
-    return len(text.split()) >= 2 * len(rows)
+    count = 0
+    for row in rows:
+        count += len(row.text.split())
+    return count >= 2 * len(rows)
 
 
 def _timed_values(values: Sequence[Any]) -> int:
@@ -221,7 +223,10 @@ def _time(value: Any) -> float | None:
 
 def _placed(rows: Sequence[_Row]) -> list[Cue]:
     """Return rows as cues in order of time; rows without a time are placed between those with a time."""
-    stated = [n for n, row in enumerate(rows) if row.start is not None]
+    stated = []
+    for n, row in enumerate(rows):
+        if row.start is not None:
+            stated.append(n)
     starts = [row.start or 0.0 for row in rows]
     pace = _words_per_second(rows, starts, stated)
     borders = [-1, *stated, len(rows)]

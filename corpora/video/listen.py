@@ -172,8 +172,10 @@ class _Transcriber:
 
 def _from_row(row: dict[str, Any]) -> Transcript:
     """Return a kept transcript."""
-    words = tuple(Word(**word) for word in row["words"])
-    return Transcript(row["text"], words, row["confidence"], row["language"])
+    words = []
+    for word in row["words"]:
+        words.append(Word(**word))
+    return Transcript(row["text"], tuple(words), row["confidence"], row["language"])
 
 
 def _cue(start: float, end: float, heard: Transcript) -> Cue:

@@ -158,9 +158,16 @@ def _to_read(clip: _ClipFrames) -> list[str]:
     """Return the pictures of a clip to read, in order: still ones first, because text stays on the screen."""
     names = [name for _, name in clip]
     counts = Counter(names)
-    repeated = [name for name in counts if counts[name] > 1]
+    repeated = []
+    for name in counts:
+        if counts[name] > 1:
+            repeated.append(name)
     still = spread(repeated, ROUGH)
-    moving = spread([name for name in counts if name not in still], ROUGH - len(still))
+    others = []
+    for name in counts:
+        if name not in still:
+            others.append(name)
+    moving = spread(others, ROUGH - len(still))
     return sorted({*still, *moving}, key=names.index)
 
 
@@ -209,7 +216,8 @@ def followed(frames: Sequence[tuple[float, float, Sequence[str]]]) -> tuple[Show
             line.end = end
             now.append(line)
         active = now
-    return tuple(Shown(line.start, line.end, line.text) for line in out)
+    shown = [Shown(line.start, line.end, line.text) for line in out]
+    return tuple(shown)
 
 
 def _find(active: Sequence[_Line], taken: Sequence[_Line], key: str) -> _Line | None:

@@ -123,7 +123,7 @@ def _stream_remarks(work: Work, heard: Listened) -> list[str]:
     container = work.container
     remarks = []
     picture, sound = container.picture(), container.sound()
-    kinds = Counter(s.kind for s in container.streams)
+    kinds = Counter([stream.kind for stream in container.streams])
     pictures, tracks = kinds["Video"], kinds["Audio"]
     if picture is not None and pictures > 1:
         remarks.append(f"it has {pictures} pictures; number {picture.index} was looked at")

@@ -56,7 +56,10 @@ class Perceived:
         """Return all outcomes of a stage by their keys."""
         with self._lock, suppress(sqlite3.Error, ValueError):
             rows = self._database.execute("SELECT key, value FROM done WHERE stage = ?", (stage,)).fetchall()
-            return {key: json.loads(value) for key, value in rows}
+            found: dict[str, Any] = {}
+            for key, value in rows:
+                found[key] = json.loads(value)
+            return found
         return {}
 
     def put(self, stage: str, key: str, value: Any) -> None:

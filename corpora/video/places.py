@@ -22,7 +22,10 @@ def window_of(question: str) -> tuple[float, float] | None:
     >>> window_of("What is said at 12:30?")
     (735.0, 765.0)
     """
-    times = sorted(seconds(*m.groups()) for m in _CLOCK.finditer(question))
+    times = []
+    for m in _CLOCK.finditer(question):
+        times.append(seconds(*m.groups()))
+    times.sort()
     if not times:
         return None
     if len(times) == 1:
@@ -65,7 +68,10 @@ def named_in(question: str, titles: Iterable[str]) -> list[str]:
     """Return the titles of recordings that a question names word for word; none if it names all."""
     known = list(dict.fromkeys(titles))
     folded = fold(question)
-    found = [title for title in known if _is_named(title, folded)]
+    found = []
+    for title in known:
+        if _is_named(title, folded):
+            found.append(title)
     return found if len(found) < len(known) else []
 
 

@@ -76,7 +76,10 @@ class Container:
 
     def _chosen(self, kind: Kind) -> Stream | None:
         """Return the default stream, else the one with the largest picture, else the first."""
-        found = [s for s in self.streams if s.kind == kind]
+        found = []
+        for stream in self.streams:
+            if stream.kind == kind:
+                found.append(stream)
         return max(found, key=lambda s: (s.default, s.width * s.height, -s.index), default=None)
 
     def picture(self) -> Stream | None:

@@ -88,7 +88,10 @@ def _is_full(lines: Sequence[str]) -> bool:
 
 def _is_readable(text: str) -> bool:
     """Return whether a line consists mostly of letters, as a title does; formulas and misread text do not."""
-    letters = sum(c.isalpha() or c.isspace() for c in text)
+    letters = 0
+    for c in text:
+        if c.isalpha() or c.isspace():
+            letters += 1
     if letters < max(3, _LEAST_LETTERS * len(text)):
         return False
     return not _NOISE.search(text)

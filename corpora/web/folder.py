@@ -105,7 +105,10 @@ def _weights(wanted: Iterable[str], saved: Sequence[_Saved]) -> dict[str, float]
     """Return the inverse document frequency of each term that some page has."""
     weights = {}
     for term in wanted:
-        n = sum(term in counts for _, counts in saved)
+        n = 0
+        for _, counts in saved:
+            if term in counts:
+                n += 1
         if n:
             weights[term] = math.log(1 + (len(saved) - n + 0.5) / (n + 0.5))
     return weights
@@ -141,7 +144,10 @@ def _read(name: str, changed: int) -> _Saved | None:
     except SourceError as exc:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
-    text = "\n\n".join(block.text for block in parsed.blocks)
+    texts = []
+    for block in parsed.blocks:
+        texts.append(block.text)
+    text = "\n\n".join(texts)
     text = plain(text, len(text))
     title = one_line(parsed.title) or _title_from(text, path)
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")

@@ -29,11 +29,11 @@ _READ = (".html", ".txt", ".md")
 async def opened(pages: Sequence[WebPage]) -> tuple[list[WebPage], list[str]]:
     """Return pages with their main text, and a note if some keep their snippet alone.
 
-    Each is asked for once, without cookies, from the public web only (`fetch`). A page that does not answer in
-    time, is too large or is no text keeps what the search engine said of it.
+    Each is requested once, without cookies, from the public web only (`fetch`). A page that does not answer
+    in time, is too large or is no text keeps the snippet of the search engine.
     """
     read = await asyncio.gather(*map(_opened, pages))
-    missed = sum(page is None for page in read)
+    missed = read.count(None)
     notes: list[str] = []
     if missed:
         notes.append(
@@ -67,4 +67,7 @@ def _text(name: str, data: bytes) -> str:
         path = Path(folder) / f"page{ending}"
         path.write_bytes(data)
         parsed = parse(path, probe(path))
-    return "\n\n".join(block.text for block in parsed.blocks)
+    texts = []
+    for block in parsed.blocks:
+        texts.append(block.text)
+    return "\n\n".join(texts)

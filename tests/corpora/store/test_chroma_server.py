@@ -110,7 +110,7 @@ async def test_a_reader_asks_the_new_index_at_once(served, home, chroma_url):
     _, lib = served
     before = await search()
     other = Vectors(Catalog(home), home, CorporaSettings(chroma_url=chroma_url))
-    assert other.tidy(lib, anew=True) == ""
+    assert other.tidy(lib, rebuild=True) == ""
     assert await search() == before
 
 
