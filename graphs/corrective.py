@@ -1,4 +1,4 @@
-"""CRAG over a retriever of LangChain: grade what it finds, then refine it, or search the web (CRAG, section 4)."""
+"""CRAG over a LangChain retriever: grade its documents, then refine them or search the web (CRAG, section 4)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Score stretches of sources against a question, and choose the best ones.
 
 The score of a stretch is the score of its best sentence (the rarity of the question's words in it, and its
-similarity), a share of the scores of its other sentences, and a bonus for words of the question that no chosen
-stretch has.
+similarity), a share of the scores of its other sentences, and a bonus for words of the question that no
+chosen stretch has.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ QUOTES = 3
 CHARACTERS = 1_150
 """Most characters of all of them, without titles and column headers."""
 _PASSAGE, _LATER = 500, 300
-"""Most characters of a passage, and of one after the first three in `ragweave search`; a row may be longer."""
+"""Most characters of one of the first three passages, and of a later one; a row may be longer."""
 _SPOKEN = 200
 """Most characters of a passage of a recording: it has to start close to the answer."""
 _LEAST = 40
@@ -38,7 +38,7 @@ _NEAR = 0.35
 _BEFORE = 0.3
 """Weight of a word that only the previous question has; a word of the turn itself has 1."""
 _HEADINGS, _MEANING, _NEIGHBOUR = 0.5, 1.5, 0.2
-"""Weights of words in headings, of the cosine, and of each neighbour's score; a sentence's own words have 1."""
+"""Weights of words in headings, of the cosine, and of each neighbour's score; own words have 1."""
 _MORE, _NEW, RANK = 0.2, 1.5, 0.03
 """Weights of the sum of sentence scores, of words that no passage has yet, and of each lower rank."""
 _PLACE = 1.0
@@ -72,7 +72,7 @@ def best_stretches(
 ) -> list[QuoteStretch]:
     """Take the best stretches one by one, at most one of each item.
 
-    The first three share `CHARACTERS`; later ones are short. A single part, such as a table row, may be longer.
+    The first three share `CHARACTERS`; later ones are short. A single part, such as a row, may be longer.
     """
     taken: list[QuoteStretch] = []
     covered: set[str] = set()
@@ -149,7 +149,7 @@ class SourceReading:
     """One source: its parts, place by place, and their scores.
 
     Attributes:
-        matches: whether a part shares a word with the question, is similar to it, or lies in the requested time.
+        matches: whether a part shares a word with the question, is similar to it, or is in the requested time.
     """
 
     def __init__(
