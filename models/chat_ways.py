@@ -161,13 +161,26 @@ class Ways:
             numbers.add(int(digits.replace(",", "")))
         if self.most or not self.limited or most not in numbers:
             return ""
-        room = 0
-        for number in numbers:
-            if number > most and number - most in numbers:
-                room = most - (number - most) - 1
-                break
+        room = _room_for_reply(numbers, most)
         self.most = max(_SHORTEST, room if 0 < room < most else most // _SHORTER)
         return "most"
+
+
+def _room_for_reply(numbers: set[int], most: int) -> int:
+    """Return the tokens that a window leaves for a reply, or 0 if the message does not state them.
+
+    Args:
+        numbers: the numbers of a server's message.
+        most: the reply that was requested, one of them.
+    """
+    for total in sorted(numbers, reverse=True):  # the sum exceeds the window
+        prompt = total - most
+        if prompt <= 0 or prompt not in numbers:
+            continue
+        windows = [number for number in numbers if prompt < number < total]
+        if windows:
+            return max(windows) - prompt - 1
+    return 0
 
 
 def recall(file: Path, server: str) -> Ways:

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+import openai
 import pytest
 
 from ragweave.models.chat import Chat, chat
@@ -285,3 +287,22 @@ def test_a_file_that_cannot_be_read_or_is_old_counts_for_nothing(tmp_path: Path)
     ):
         file.write_text(text)
         assert recall(file, "m") == Ways()
+
+
+@pytest.mark.parametrize(
+    ("window", "prompt", "most", "left"),
+    [(8192, 5120, 4096, 3071), (4096, 1000, 4096, 3095), (8192, 3000, 6000, 5191), (2048, 2000, 2048, 256)],
+)
+def test_a_reply_that_does_not_fit_behind_the_prompt_gets_what_the_window_leaves(
+    window: int, prompt: int, most: int, left: int
+) -> None:
+    message = (
+        f"This model's maximum context length is {window} tokens. However, you requested {prompt + most}"
+        f" tokens ({prompt} in the messages, {most} in the completion)."
+    )
+    refusal = openai.BadRequestError(
+        message, response=httpx.Response(400, request=httpx.Request("POST", "http://x")), body=None
+    )
+    ways = Ways()
+    assert ways.refused(refusal, most, tempered=False, empty=False) == "most"
+    assert ways.most == left
