@@ -1,4 +1,4 @@
-"""CRAG over a LangChain retriever: grade its documents, then refine them or search the web (CRAG, section 4)."""
+"""CRAG over a LangChain retriever: grade its documents, refine them or search the web (CRAG, section 4)."""
 
 from __future__ import annotations
 

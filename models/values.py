@@ -73,7 +73,7 @@ class Value:
         return self.kind == other.kind and not self.readings.isdisjoint(other.readings)
 
     def amounts(self) -> list[float]:
-        """Return the finite numbers among the readings: no clock times, fractions or addresses (127.0.0.1)."""
+        """Return the finite numbers among the readings, without clock times, fractions or 127.0.0.1."""
         found: list[float] = []
         for reading in self.readings:
             number = _float_or_none(reading)

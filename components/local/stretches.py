@@ -149,7 +149,7 @@ class SourceReading:
     """One source: its parts, place by place, and their scores.
 
     Attributes:
-        matches: whether a part shares a word with the question, is similar to it, or is in the requested time.
+        matches: whether a part shares a word with the question, is similar, or is in the requested time.
     """
 
     def __init__(
