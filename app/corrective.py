@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field, ValidationError
+from langgraph.graph.state import CompiledStateGraph
+from pydantic import Field
 
 from ragweave.app.api import run_sync
-from ragweave.components.context import Context, refused
+from ragweave.app.checked_retriever import CheckedRetriever
+from ragweave.components.context import Context
 from ragweave.components.evidence import Strip
 from ragweave.corpora.store.stores import stay
 from ragweave.graphs import corrective
@@ -25,7 +29,7 @@ _KNOBS = {"strip_mode": "sentences"}
 """As CRAG has it: what is found is cut into strips, also if a chat model is set up."""
 
 
-class CragRetriever(BaseRetriever):
+class CragRetriever(CheckedRetriever):
     """A retriever of LangChain whose documents are graded and corrected (CRAG).
 
     The verdict rests on the best document. `correct` keeps the strips that bear on the query, `incorrect`
@@ -35,21 +39,11 @@ class CragRetriever(BaseRetriever):
     web) and, for a page of the web, `title` and `source`. What could not be done is logged.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     retriever: BaseRetriever = Field(description="What is searched.")
     library: str | None = Field(
         None, description="Library whose words and vectors weigh what is found; None: none does."
     )
     context: Context | None = Field(None, description="The knobs of a run; None: those of CRAG.")
-
-    if not TYPE_CHECKING:  # the fields stay the signature
-
-        def __init__(self, /, **given):
-            try:
-                super().__init__(**given)
-            except ValidationError as error:
-                raise refused(error, "see docs/python.md") from None
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
@@ -66,24 +60,35 @@ class CragRetriever(BaseRetriever):
     async def _corrected(self, query: str, found: list[Document]) -> list[Document]:
         stay()
         context = in_library(self.context or Context(method=_KNOBS), self.library)
-        graph = corrective.build(_Found(documents=found), alone=self.library is None).compile()
         sent: Any = {"question": query}
-        state: Any = await graph.ainvoke(sent, context=context)
+        token = _found.set(found)
+        try:
+            state: Any = await _graph(self.library is None).ainvoke(sent, context=context)
+        finally:
+            _found.reset(token)
         for note in state.get("notes", ()):
             logger.warning("%s", note)
         return _documents(state, {evidence_id(document): document for document in found})
 
 
-class _Found(BaseRetriever):
-    """What was found already."""
+_found: ContextVar[list[Document]] = ContextVar("found")
+"""The documents that the query under way has found."""
 
-    documents: list[Document]
+
+class _Found(BaseRetriever):
+    """Returns the documents that the query under way has found already."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        return self.documents
+        return _found.get()
 
     async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        return self.documents
+        return _found.get()
+
+
+@lru_cache(maxsize=2)
+def _graph(alone: bool) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """Return the graph, compiled once: that takes longer than to correct the documents of a query."""
+    return corrective.build(_Found(), alone=alone).compile()
 
 
 def _documents(state: State, given: dict[str, Document]) -> list[Document]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
-from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from ragweave.app.api import aask, run_sync
+from ragweave.app.checked_retriever import CheckedRetriever
 from ragweave.app.places import place_in
 from ragweave.components.answer import Answer
-from ragweave.components.context import Context, refused
+from ragweave.components.context import Context
 from ragweave.components.evidence import Evidence
 from ragweave.components.phrases import as_heard
 from ragweave.corpora.store.stores import stay
@@ -22,27 +22,16 @@ from ragweave.models.errors import InputError
 from ragweave.models.promises import marks_promised
 
 
-class Retriever(BaseRetriever):
+class Retriever(CheckedRetriever):
     """A library as a LangChain retriever; the best passage comes first.
 
     Each document has the text of a passage; its metadata has `title`, `corpus`, `locator` (page, heading,
     seconds, address), `date`, `relevance` in [-1, 1] and `score`.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     library: str | None = Field(None, description="Name of the library; None: that of the context.")
     k: int | None = Field(None, ge=1, le=50, description="Most documents; None: as the context says, or 8.")
     context: Context | None = Field(None, description="The knobs of a run.")
-
-    # Type checkers must see the signature that pydantic makes of the fields.
-    if not TYPE_CHECKING:
-
-        def __init__(self, /, **given):
-            try:
-                super().__init__(**given)
-            except ValidationError as error:
-                raise refused(error, "see docs/python.md") from None
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
