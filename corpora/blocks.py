@@ -101,6 +101,11 @@ class Parsed:
     listed: bool = False
     held: Mapping[str, bytes] = field(default_factory=dict)
 
+    @property
+    def text(self) -> str:
+        """The text of all blocks, an empty line between two of them."""
+        return "\n\n".join([block.text for block in self.blocks])
+
 
 COMMENT = "Comment"
 

@@ -44,7 +44,7 @@ class Folder:
     Pages are .html, .htm, .md and .txt files at any depth; hidden files and links are left out.
     """
 
-    name = "folder"
+    name, brings_text = "folder", True
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -144,11 +144,7 @@ def _read(name: str, changed: int) -> _Saved | None:
     except SourceError as exc:
         logger.warning("%s cannot be read: %s", path, exc)
         return None
-    texts = []
-    for block in parsed.blocks:
-        texts.append(block.text)
-    text = "\n\n".join(texts)
-    text = plain(text, len(text))
+    text = plain(parsed.text, len(parsed.text))
     title = one_line(parsed.title) or _title_from(text, path)
     saved = datetime.fromtimestamp(changed / 1e9, UTC).isoformat(timespec="seconds")
     url = parsed.url.partition("#")[0] if _WEB.fullmatch(parsed.url) else path.as_uri()

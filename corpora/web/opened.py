@@ -67,7 +67,4 @@ def _text(name: str, data: bytes) -> str:
         path = Path(folder) / f"page{ending}"
         path.write_bytes(data)
         parsed = parse(path, probe(path))
-    texts = []
-    for block in parsed.blocks:
-        texts.append(block.text)
-    return "\n\n".join(texts)
+    return parsed.text

@@ -62,7 +62,7 @@ def make() -> Provider:
 class Searx:
     """Searches through a SearxNG server with LangChain's wrapper; results have snippets only."""
 
-    name = "searx"
+    name, brings_text = "searx", False
 
     def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
         with loading("Web search by SearxNG", "web"):
@@ -106,7 +106,7 @@ class Searx:
 class Tavily:
     """Searches with Tavily's own client; results have the text of the pages."""
 
-    name = "tavily"
+    name, brings_text = "tavily", True
 
     def __init__(self, key: str, timeout: float = TIMEOUT, client: httpx.AsyncClient | None = None) -> None:
         # Without a key, the client would use one from the environment, or search anonymously.

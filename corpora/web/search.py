@@ -10,7 +10,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.web.folder import Folder
 from ragweave.corpora.web.opened import opened
 from ragweave.corpora.web.plain import one_line, plain
-from ragweave.corpora.web.providers import TIMEOUT, Searx, too_slow
+from ragweave.corpora.web.providers import TIMEOUT, too_slow
 from ragweave.corpora.web.types import Provider, WebPage, WebResult
 from ragweave.models.errors import InputError
 
@@ -50,9 +50,9 @@ async def search(provider: Provider, query: str, k: int, timeout: float = TIMEOU
             kept.setdefault(page.url, page)
     pages = list(kept.values())[:k]
     notes = [] if kept else [f"The web search ({provider.name}) found nothing for “{query}”."]
-    if provider.name == Searx.name and corpora_settings().web_open:
+    if corpora_settings().web_open and not provider.brings_text:
         pages, unread = await opened(pages)
-        pages = [*map(_plain, pages)]
+        pages = list(map(_plain, pages))
         notes += unread
     return WebResult(pages, provider.name, notes)
 

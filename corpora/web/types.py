@@ -33,6 +33,8 @@ class Provider(Protocol):
     """A search engine."""
 
     name: str
+    brings_text: bool
+    """Whether pages come with their main text; the pages of other engines have to be opened for it."""
 
     async def search(self, query: str, k: int) -> list[WebPage]:
         """Return at most k pages, best first, not made plain yet.

@@ -24,6 +24,7 @@ class Engine:
 
     found: list[WebPage]
     name: str = "engine"
+    brings_text: bool = True
     wait: float = 0.0
     asked: list[tuple[str, int]] = field(default_factory=list)
 
