@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from ragweave.evals import router as routing
 from ragweave.evals.data import read_routed
 from ragweave.evals.evaluator_data import LabelledQuestion
 from ragweave.evals.metrics import auc
+from ragweave.evals.thresholds import verdict_shares
 from ragweave.models import checkpoint, relevance, rerank, router
 from ragweave.models.relevance import Passage
 from ragweave.models.settings import model_settings
@@ -114,13 +116,8 @@ def judged(
 
 def verdicts(scores: Sequence[Floats], thresholds: tuple[float, float]) -> dict[str, float]:
     """Return the shares of CRAG's three verdicts over questions."""
-    best = np.array([s.max() for s in scores])
-    correct, incorrect = float((best >= thresholds[0]).mean()), float((best < thresholds[1]).mean())
-    return {
-        "correct": round(correct, 2),
-        "ambiguous": round(1 - correct - incorrect, 2),
-        "incorrect": round(incorrect, 2),
-    }
+    shares = verdict_shares([float(s.max()) for s in scores], thresholds)
+    return {verdict: round(share, 2) for verdict, share in asdict(shares).items()}
 
 
 def routed(path: Path, predict: Callable[[str], dict[str, float]]) -> Figures:

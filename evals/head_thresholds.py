@@ -11,28 +11,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from ragweave.components.grade import CORRECT
 from ragweave.evals.evaluator_data import hotpot, ranked
 from ragweave.evals.pairs import scorer
 from ragweave.evals.report import Value
 from ragweave.evals.report import table as as_text
-from ragweave.evals.thresholds import best_scores, calibrate
+from ragweave.evals.thresholds import VerdictShares, best_scores, calibrate, verdict_shares
 from ragweave.models.relevance import LOWER
 
 SHIPPED = (CORRECT, LOWER)
 """Upper and lower threshold of the head, as `grade` uses them."""
 SETS = {"XQuAD, not trained on": "xquad", "HotpotQA, its scale was fitted to": "hotpot"}
-
-
-@dataclass(frozen=True)
-class VerdictShares:
-    """Shares of questions by the verdict over their best candidate, under the thresholds that ship."""
-
-    correct: float
-    ambiguous: float
-    incorrect: float
 
 
 @dataclass(frozen=True)
@@ -75,19 +64,10 @@ async def measure(data: Path, precision: float, kept: float) -> list[HeadThresho
         asked = hotpot(data) if which == "hotpot" else ranked(data, "squad_xquad_en", "passages.jsonl")[0]
         present, absent = await best_scores(asked, scorer("local")(asked))
         chosen = calibrate(present, absent, precision, kept)
-        row = HeadThresholds(
-            name, len(asked), chosen.upper, chosen.lower, verdicts(present), verdicts(absent)
-        )
+        with_gold, without = verdict_shares(present, SHIPPED), verdict_shares(absent, SHIPPED)
+        row = HeadThresholds(name, len(asked), chosen.upper, chosen.lower, with_gold, without)
         found.append(row)
     return found
-
-
-def verdicts(best: Sequence[float], thresholds: tuple[float, float] = SHIPPED) -> VerdictShares:
-    """Return the shares of verdicts over best scores; both thresholds are inclusive."""
-    upper, lower = thresholds
-    scores = np.asarray(best, dtype=np.float64)
-    correct, incorrect = float((scores >= upper).mean()), float((scores < lower).mean())
-    return VerdictShares(correct, 1 - correct - incorrect, incorrect)
 
 
 def table(rows: Sequence[HeadThresholds]) -> str:

@@ -156,11 +156,6 @@ def truth(answer: str) -> bool | None:
 _TRUTHS = {"yes", "no", "true", "false"}
 
 
-def truth_score(answer: str, gold: str) -> float:
-    """Score a true/false answer, whatever its case; an answer that says neither is wrong."""
-    return float(truth(answer) is not None and truth(answer) == truth(gold))
-
-
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """Return the share of gold items among the first k."""
     return len(set(ranked[:k]) & set(gold)) / len(set(gold)) if gold else 0.0

@@ -59,6 +59,23 @@ class Calibration:
         return ThresholdPoint(threshold, 0.0, 0.0, 1.0)
 
 
+@dataclass(frozen=True)
+class VerdictShares:
+    """Shares of questions by the verdict over their best candidate, under two thresholds."""
+
+    correct: float
+    ambiguous: float
+    incorrect: float
+
+
+def verdict_shares(best: Sequence[float], thresholds: tuple[float, float]) -> VerdictShares:
+    """Return the shares of verdicts over best scores; both thresholds, upper and lower, are inclusive."""
+    upper, lower = thresholds
+    scores = np.asarray(best, dtype=np.float64)
+    correct, incorrect = float((scores >= upper).mean()), float((scores < lower).mean())
+    return VerdictShares(correct, 1 - correct - incorrect, incorrect)
+
+
 def calibrate(
     present: Sequence[float], absent: Sequence[float], precision: float, kept: float
 ) -> Calibration:

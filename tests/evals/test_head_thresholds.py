@@ -10,13 +10,16 @@ from typer.testing import CliRunner
 
 from ragweave.app import cli
 from ragweave.components.grade import locally
-from ragweave.evals.head_thresholds import SHIPPED, VerdictShares, verdicts
+from ragweave.evals.head_thresholds import SHIPPED
+from ragweave.evals.thresholds import VerdictShares, verdict_shares
 from ragweave.tests.conftest import Main
 
 
 def test_both_thresholds_are_inclusive() -> None:
     upper, lower = SHIPPED
-    assert verdicts([upper, lower, lower - 0.01, upper - 0.01]) == VerdictShares(0.25, 0.5, 0.25)
+    assert verdict_shares([upper, lower, lower - 0.01, upper - 0.01], SHIPPED) == VerdictShares(
+        0.25, 0.5, 0.25
+    )
 
 
 async def test_the_head_grades_with_the_thresholds_that_are_printed() -> None:
