@@ -21,7 +21,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.migrations import run_script
 from ragweave.corpora.store.private import make_home
-from ragweave.corpora.store.schema import engine_of, write
+from ragweave.corpora.store.sqlite_file import engine_of, write
 from ragweave.models.errors import LibraryError
 from ragweave.serve.tables import HISTORY, TABLES
 

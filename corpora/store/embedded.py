@@ -13,7 +13,8 @@ from sqlalchemy import Connection, Engine, delete, select
 from ragweave.corpora.store import fts5, lexical, table_schema
 from ragweave.corpora.store.folders import REMEDY, catalog_of, folders
 from ragweave.corpora.store.migrations import Fill, nothing
-from ragweave.corpora.store.schema import INCREMENTAL, about, connect, in_parts, removed, write
+from ragweave.corpora.store.schema import about, connect, in_parts, removed
+from ragweave.corpora.store.sqlite_file import INCREMENTAL, write
 from ragweave.corpora.types import CORPORA
 from ragweave.models.errors import LibraryError, LibraryNotFound
 

@@ -6,9 +6,7 @@ import json
 import logging
 import os
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,17 +26,15 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
-    create_engine,
-    event,
     update,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from ragweave.corpora.store.catalog_steps import HISTORY
-from ragweave.corpora.store.folders import PUT_BACK, REMEDY, is_held, of_the_disk, unwritable
-from ragweave.corpora.store.packed import PackedText, packed, teach
+from ragweave.corpora.store.folders import PUT_BACK, REMEDY, unwritable
+from ragweave.corpora.store.packed import PackedText, packed
+from ragweave.corpora.store.sqlite_file import engine_of, write
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound
 
 logger = logging.getLogger(__name__)
@@ -181,58 +177,6 @@ relations = Table(
 """What a chunk says about two entities together; the digest `head` sorts before `tail`."""
 
 
-OPENING = 20
-"""Seconds to wait for a process that locks the file, and seconds until the next try after that."""
-
-
-def engine_of(path: Path, synchronous: str = "FULL", cache: int = 32_000) -> Engine:
-    """Return the engine of a SQLite file; each connection caches up to `cache` KiB."""
-    refused: tuple[float, sqlite3.OperationalError] | None = None
-
-    def open_file() -> sqlite3.Connection:
-        nonlocal refused
-        if refused is None or time.monotonic() > refused[0]:
-            try:
-                connection = sqlite3.connect(path, timeout=OPENING, check_same_thread=False)
-                _configure(connection, synchronous, cache)
-            except sqlite3.OperationalError as error:
-                # A process that locks a file for so long most likely hangs.
-                refused = time.monotonic() + OPENING * is_held(error), error
-            else:
-                return connection
-        # A full or read-only disk refuses the -wal and -shm files, and so does a process that is closing the
-        # catalog. The catalog can be read without them, if its log is empty.
-        log = Path(f"{path}-wal")
-        if not path.exists() or (log.exists() and log.stat().st_size):
-            raise refused[1]
-        address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        connection = sqlite3.connect(address, uri=True, check_same_thread=False, factory=_Unchanging)
-        connection.isolation_level = None
-        teach(connection)
-        return connection
-
-    engine = create_engine(f"sqlite:///{path}", creator=open_file)
-    event.listen(engine, "checkin", _let_go)
-    event.listen(engine, "begin", _begin)
-    event.listen(engine, "handle_error", _explain, retval=True)
-    return engine
-
-
-_PAGE = 8_192
-"""Page size of a new file in bytes; with SQLite's default of 4,096 a tenth of the file stays empty."""
-INCREMENTAL = 2
-"""The `auto_vacuum` of a new file: free pages are released in steps, without rewriting the file."""
-
-
-class _Unchanging(sqlite3.Connection):
-    """A connection that assumes an unchanging file, and so is used for one transaction only."""
-
-
-def _let_go(connection: Any, record: Any) -> None:
-    if isinstance(connection, _Unchanging):
-        record.invalidate()
-
-
 def connect(path: Path) -> Engine:
     """Open the catalog at `path`; create it if there is none.
 
@@ -277,33 +221,6 @@ def _bring_up(engine: Engine, path: Path) -> None:
         HISTORY.bring_up(connection, found, f"The catalog {path}")
         connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
     logger.warning("%s: the tables were brought from number %d to %d", path, found, SCHEMA_VERSION)
-
-
-def write(engine: Engine) -> AbstractContextManager[Connection]:
-    """Begin a transaction that takes the write lock at once, so that it cannot fail half-way."""
-    return engine.execution_options(ragweave_begin="BEGIN IMMEDIATE").begin()
-
-
-def _configure(connection: Any, synchronous: str, cache: int) -> None:
-    # The driver must not open transactions by itself, because `_begin` does so.
-    connection.isolation_level = None
-    # FULL, not NORMAL: a transaction lost to a power cut would leave items without their vectors.
-    teach(connection)
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    if not pages:  # only a new file can take these settings
-        connection.execute(f"PRAGMA page_size = {_PAGE}").close()
-        connection.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").close()
-    first = ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON")
-    for pragma in (*first, f"cache_size = -{cache}", "secure_delete = ON", "busy_timeout = 60000"):
-        connection.execute(f"PRAGMA {pragma}").close()
-
-
-def _explain(context: ExceptionContext) -> LibraryError | None:
-    return of_the_disk(context.original_exception, "The catalog")
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("ragweave_begin", "BEGIN"))
 
 
 def add(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from ragweave.corpora.store.folders import catalog_of, is_held
-from ragweave.corpora.store.schema import OPENING
+from ragweave.corpora.store.sqlite_file import OPENING
 from ragweave.models.errors import LibraryNotFound
 
 Version = tuple[int, int]

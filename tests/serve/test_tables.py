@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect
 from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.migrations import History
-from ragweave.corpora.store.schema import engine_of, write
+from ragweave.corpora.store.sqlite_file import engine_of, write
 from ragweave.models.errors import LibraryError
 from ragweave.serve.app import create_app
 from ragweave.serve.database import SCHEMA, number_of_tables, sent

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical, postgres, schema
+from ragweave.corpora.store import lexical, postgres, schema, sqlite_file
 from ragweave.corpora.store.catalog import Catalog, check_name
 from ragweave.corpora.store.catalog_steps import HISTORY, STEPS
 from ragweave.corpora.store.folders import catalog_of
@@ -149,7 +149,7 @@ def test_a_library_that_a_process_keeps_to_itself_is_read_or_what_holds_it_is_na
     """So a process holds a library that is stopped while it closes it; where it has left its log, nobody else reads."""
     library, path = catalog.create("held", "enc", 3), file_of(catalog, tmp_path, "held")
     catalog.close()
-    monkeypatch.setattr(schema, "OPENING", 0.1)
+    monkeypatch.setattr(sqlite_file, "OPENING", 0.1)
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("PRAGMA locking_mode = EXCLUSIVE")
         holder.execute("BEGIN EXCLUSIVE")
