@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import NamedTuple
@@ -76,8 +76,8 @@ class Names:
     """The words that name the documents of a library."""
 
     documents: list[NamedDocument]
-    passages: Mapping[NamedDocument, int]
-    """How many each document has."""
+    long: frozenset[NamedDocument]
+    """Documents of at least `LONG` passages."""
     held_by: Mapping[str, int]
     """How many passages each source has."""
     holding: Mapping[str, Mapping[int, float]]
@@ -116,7 +116,7 @@ def leading(held: Stores, library: str, query: str) -> list[str]:
     names = _names(held, library)
     long = []
     for d in clearly:
-        if names.passages[d] >= LONG:
+        if d in names.long:
             long.append(d.source)
     few = list(dict.fromkeys(long))
     own = sum(map(names.held_by.__getitem__, few))
@@ -161,11 +161,7 @@ def _with_look_alikes(
     held: Stores, library: str, names: Names, found: Mapping[NamedDocument, float]
 ) -> dict[NamedDocument, float]:
     """Return the leads of the documents that look like another one."""
-    long = []
-    for document, passages in names.passages.items():
-        if passages >= LONG:
-            long.append(document)
-    alike = look_alikes.with_look_alikes(held, library, found, long)
+    alike = look_alikes.with_look_alikes(held, library, found, names.long)
     kept = {}
     for document, lead in found.items():
         if document in alike:
@@ -254,7 +250,8 @@ def _read(connection: Connection) -> Names:
         passages[NamedDocument(source, title)] = count
         held_by[source] += count
     documents = list(passages)
-    openings = _openings(connection, passages)
+    long = frozenset([document for document in documents if passages[document] >= LONG])
+    openings = _openings(connection, long)
     files: defaultdict[str, list[str]] = defaultdict(list)
     for source, path in connection.execute(select(paths.c.source, paths.c.path)):
         files[source].append(path)
@@ -270,7 +267,7 @@ def _read(connection: Connection) -> Names:
         for name in file_names:
             called[name].append(n)
         weights = _file_weights(document.title, own, dates.get(document.source, ""))
-        if passages[document] >= LONG:
+        if document in long:
             weights = _heavier(weights, dict.fromkeys(_stems(document.title), 1.0))
             weights = _heavier(weights, dict.fromkeys(_stems(openings.get(document, "")), _OPENING))
         for term, weight in weights.items():
@@ -280,20 +277,15 @@ def _read(connection: Connection) -> Names:
     for term, named in holding.items():
         if len(named) <= most:
             kept[term] = named
-    return Names(documents, passages, held_by, kept, called)
+    return Names(documents, long, held_by, kept, called)
 
 
-def _openings(connection: Connection, passages: Mapping[NamedDocument, int]) -> dict[NamedDocument, str]:
-    """Return the first lines of each long document; the texts of the others, which are most, are not read."""
-    sources_of_long: dict[str, None] = {}
-    for document, count in passages.items():
-        if count >= LONG:
-            sources_of_long[document.source] = None
-    long = list(sources_of_long)
+def _openings(connection: Connection, long: Collection[NamedDocument]) -> dict[NamedDocument, str]:
+    """Return the first lines of the sources of long documents; other texts, which are most, are not read."""
     first = select(items.c.source, items.c.title, items.c.text)
     first = first.where(items.c.ordinal == 0, items.c.corpus == "paragraph")
     found: dict[NamedDocument, str] = {}
-    for some in in_parts(long):
+    for some in in_parts(sorted({document.source for document in long})):
         for source, title, text in connection.execute(first.where(items.c.source.in_(some))):
             found[NamedDocument(source, title)] = text[:OPENING]
     return found

@@ -69,7 +69,7 @@ def with_look_alikes(
     if "first passages" not in memory:
         space = held.catalog.row(library).encoder
         with held.catalog.reading(library) as connection:
-            memory["first passages"] = _read(connection, space, frozenset(compared))
+            memory["first passages"] = _read(connection, space, compared)
     passages: Passages = memory["first passages"]
     kept: set[Key] = set()
     for document in documents:
