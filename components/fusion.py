@@ -104,10 +104,12 @@ class _Group:
     Attributes:
         lists: (weight, ranking, score of an item that the list lacks).
         visual: ranking by the look of pictures.
+        cosines: whether the scores of all lists are cosines of the text encoder.
     """
 
     lists: list[tuple[float, Ranking, float | None]] = field(default_factory=list)
     visual: Ranking = field(default_factory=list)
+    cosines: bool = True
 
 
 def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
@@ -129,26 +131,48 @@ def fused(found: list[RankedList], query: str, context: Context) -> Ranking:
 
 
 def _grouped(found: Sequence[RankedList], context: Context) -> dict[tuple[str, str], _Group]:
-    """Group the lists of a hop by corpus and query."""
+    """Group the lists of a hop by corpus and query.
+
+    With `dense`, the text encoder's lists of all corpora are one group, whose cosines compare: they are of
+    one space. Those of a corpus whose pictures were compared as well stay apart.
+    """
     groups: dict[tuple[str, str], _Group] = {}
+    one_space = context.method.fusion == "dense"
+    looked = set()
+    for row in found:
+        if row["kind"] == "visual":
+            looked.add((str(row["corpus"]), row["query"]))
     for row in found:
         ranking = list(zip(row["ids"], row["scores"], strict=True))
         if not context.method.by_scores:  # dense scores of lexical hits, beyond the pool, have no ranks
             ranking = ranking[: context.method.pool]
-        group = groups.setdefault((str(row["corpus"]), row["query"]), _Group())
+        place = (str(row["corpus"]), row["query"])
+        if one_space and row["kind"] in ("dense", "lexical") and place not in looked:
+            place = ("", row["query"])
+        group = groups.setdefault(place, _Group())
         if row["kind"] == "visual":
             group.visual = ranking
         elif row["kind"] != "lexical":
             weight = dense_weight(context) if row["kind"] == "dense" else 1.0
             group.lists.append((weight, ranking, None))
-        elif context.method.fusion != "dense":
+            group.cosines = group.cosines and row["kind"] == "dense"
+        elif not one_space:
             group.lists.append((1.0, ranking, 0.0))
     return groups
 
 
 def _by_score(group: _Group, context: Context) -> Ranking:
-    """Fuse the lists of one query over one corpus by their scores."""
-    # A single dense list keeps its cosines.
-    cosines = context.method.fusion == "dense" and len(group.lists) == 1
-    text = group.lists[0][1] if cosines else fuse_scores(group.lists)
+    """Fuse the lists of one group by their scores."""
+    cosines = context.method.fusion == "dense" and group.cosines
+    text = _nearest(group) if cosines else fuse_scores(group.lists)
     return mix(text, group.visual, ALPHA, cosines=cosines) if group.visual else text
+
+
+def _nearest(group: _Group) -> Ranking:
+    """Return the items of all lists by their cosines; a single list keeps its order."""
+    if len(group.lists) == 1:
+        return group.lists[0][1]
+    scores: dict[str, float] = {}
+    for _, ranking, _ in group.lists:
+        scores.update(ranking)
+    return ordered(scores)

@@ -106,7 +106,7 @@ async def by_checkpoint(run: RunContext, query: str, held: Collection[Label]) ->
         return made(query), made.independent
 
     probabilities, independent = await asyncio.to_thread(ask)
-    if independent:
+    if independent and not as_published(run.context):
         usable = {}
         for label, probability in probabilities.items():
             if label in held or (label == "none" and none_allowed(run)):

@@ -100,7 +100,7 @@ async def _in_turns(run: NodeRun, state: State, found: list[RankedList]) -> list
     for row in found:
         phrasing = row["query"] if row["query"] in lists else query
         lists[phrasing].append(row)
-    confidence = _confidence(state, found)
+    confidence = _confidence(run, state, found)
     ordered: list[list[Evidence]] = []
     for phrasing in alone:
         ordered.append(await _order(run, library, phrasing, lists[phrasing], confidence))
@@ -116,8 +116,10 @@ def _is_empty(row: Evidence) -> bool:
     return row["corpus"] == "clip" and not row["text"].strip() and "image" not in row["locator"]
 
 
-def _confidence(state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:
+def _confidence(run: NodeRun, state: State, found: Sequence[RankedList]) -> Mapping[str, float] | None:
     """Return the router's confidence by corpus, or None if all corpora are ordered as one pool."""
+    if run.context.method.fusion == "dense":  # the cosines alone order
+        return None
     routed = of_hop(state.get("routes"), state["hop"])
     if routed is None or routed["by"] == NO_ROUTER:
         return None
@@ -153,8 +155,8 @@ async def _order(
             pools.append(pool[:most])
     context = run.context
     rows, joint = await score_pools(library, query, pools, context, run.hop, run.notes, frozenset(compared))
-    if confidence is None or not corpora or (len(corpora) == 1 and context.method.fusion == "dense"):
-        return rows[0]  # cosines of one corpus keep their order
+    if confidence is None or not corpora:
+        return rows[0]
     ordered = merged(dict(zip(corpora, rows, strict=True)), confidence)
     # In one pool, a compared picture would count only by its words.
     return blended(ordered, joint) if joint and context.method.reranks and not compared else ordered

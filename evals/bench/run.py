@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.components import method
+from ragweave.components.ask import Outcome
 from ragweave.components.context import Context
 from ragweave.components.indexing import at_indexing
 from ragweave.components.route import Routed, labels
@@ -192,8 +193,9 @@ def _label(route: str, asked: BenchSet, id: str, corpora: Sequence[str], seed: i
 def _given(given: Mapping[str, str]) -> Choose:
     """Return a router that looks the label of each question up."""
 
-    def choose(run: NodeRun, state: State, held: Sequence[Label]) -> Routed:
-        return Routed(labels([given[str(state["messages"][-1].content)]]), {}, "given")
+    async def choose(run: NodeRun, state: State, held: Sequence[Label]) -> Outcome[Routed]:
+        label = given[str(state["messages"][-1].content)]
+        return Outcome(Routed(labels([label]), {}, "given"), "bench")
 
     return choose
 

@@ -109,6 +109,19 @@ def test_dense_fusion_mixes_text_and_picture_by_their_cosines() -> None:
     assert dict(fused(lists, "q", context(fusion="dense"))) == pytest.approx({"a": 0.26, "b": 0.32})
 
 
+def test_dense_fusion_of_several_corpora_is_one_space_but_for_pictures_that_were_compared() -> None:
+    text = [
+        {**found("dense", "ab", [0.8, 0.2]), "corpus": "paragraph"},
+        {**found("dense", "cd", [0.9, 0.5]), "corpus": "clip"},
+    ]
+    nearest = fused(cast(Any, text), "q", context(fusion="dense"))
+    assert nearest == [("c", 0.9), ("a", 0.8), ("d", 0.5), ("b", 0.2)]
+    seen = [*text, found("dense", "e", [0.1]), found("visual", "e", [0.3])]
+    assert dict(fused(cast(Any, seen), "q", context(fusion="dense"))) == pytest.approx(
+        {"c": 1 / 61, "a": 1 / 62, "d": 1 / 63, "b": 1 / 64, "e": 1 / 61}
+    )
+
+
 def test_ranks_of_the_seed_count_from_zero() -> None:
     lists = [found("dense", "ab", [0.8, 0.2]), found("dense", "ba", [0.8, 0.2], "other")]
     assert dict(fused(lists, "asked", Context(preset="rag-fusion-seed"))) == pytest.approx(

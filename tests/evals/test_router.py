@@ -15,10 +15,14 @@ from ragweave.evals.data import RoutedQuestion, read_routed
 from ragweave.evals.routes import every, head_alone, one_modality, with_route
 from ragweave.evals.templates import template_questions
 from ragweave.evals.train_router import Corpus, cross_validate, fit, overlap, save
+from ragweave.graphs import universal_rag
+from ragweave.graphs.base import Builder
 from ragweave.graphs.search import build
 from ragweave.models import router
+from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.nodes.state import NO_ROUTER
+from ragweave.tests.support import ScriptedChat
 
 QUESTIONS = ["What colour is the car in the photo?", "Summarise the whole webinar", "hm"]
 
@@ -67,10 +71,10 @@ FILES = {
 }
 
 
-async def _searched(choose: Any) -> dict[str, Any]:
-    graph = with_route(build(), choose).compile()
+async def _searched(choose: Any, builder: Builder | None = None, **knobs: Any) -> dict[str, Any]:
+    graph = with_route(builder or build(), choose).compile()
     sent: Any = {"messages": [("human", "What colour is the valve of the boiler?")]}
-    return await graph.ainvoke(sent, context=Context(mode="extractive"))
+    return await graph.ainvoke(sent, context=Context(**{"mode": "extractive", **knobs}))
 
 
 async def test_every_corpus_is_searched_and_ordered_as_one_pool(stock: Any) -> None:
@@ -99,6 +103,28 @@ async def test_without_granularity_a_label_stands_for_all_corpora_of_its_modalit
     monkeypatch.setattr(router, "predict", lambda question: likely)
     state = await _searched(one_modality)
     assert set(state["routes"][0]["corpora"]) == {"paragraph", "document"}
+    assert state["routes"][0]["by"] == "local"
+
+
+async def test_without_granularity_a_model_names_the_modality_and_an_unreadable_reply_leaves_it_to_the_head(
+    stock: Any,
+) -> None:
+    stock(FILES)
+    asked = {"preset": "universal-rag-paper", "mode": "llm", "route_by": "llm"}
+    with override(writer=ScriptedChat(replies=["video"])):
+        state = await _searched(one_modality, **asked)
+    assert (set(state["routes"][0]["corpora"]), state["routes"][0]["by"]) == ({"clip", "video"}, "llm")
+    with override(writer=ScriptedChat(replies=["perhaps"] * 9)):
+        state = await _searched(one_modality, **asked)
+    assert state["routes"][0]["by"] == "local, llm unreadable"
+
+
+async def test_as_published_the_unified_baseline_is_one_space_ordered_by_cosines(stock: Any) -> None:
+    stock(FILES)
+    state = await _searched(every, universal_rag.build(), preset="universal-rag-paper", top_k=8)
+    scores = [row["score"] for row in state["evidence"]]
+    assert {"paragraph", "clip"} <= {row["corpus"] for row in state["evidence"]}
+    assert scores == sorted(scores, reverse=True) and scores[0] > 0.2, "cosines, not sums of reciprocal ranks"
 
 
 NAMES = ("none", "paragraph", "image", "table")

@@ -234,6 +234,15 @@ async def test_as_published_a_router_names_one_corpus_or_none(
     assert not any("joined by +" in c.prompt for c in model.calls)
 
 
+@pytest.mark.usefixtures("_library")
+async def test_as_published_independent_scores_name_one_corpus_as_well(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checkpoint_says(monkeypatch, {"document": 0.9, "image": 0.85}, independent=True)
+    row, _ = await routed("What does the plan show?", route_by="checkpoint", form="universal-rag")
+    assert row["corpora"] == ["document"]
+
+
 QUESTION = "When does the ferry sail in winter?"
 FILES = {
     "ferry.md": "# Ferry\n\nIn winter the ferry sails at nine.",
