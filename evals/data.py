@@ -135,13 +135,27 @@ class RoutedQuestion:
     source: str = ""
 
 
+_RELEASED = ("no", "paragraph", "document", "image", "clip", "video")
+"""Labels of UniversalRAG's files in the order of their numbers."""
+
+
+def released_label(given: object) -> str:
+    """Return the label of a `gt_retrieval` of UniversalRAG, which is a word or a number; other words stay."""
+    if isinstance(given, int) and 0 <= given < len(_RELEASED):
+        given = _RELEASED[given]
+    return "none" if given == "no" else str(given)
+
+
 def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
     """Return the rows of a router file (id, query, label, and source if known).
+
+    A `.json` file is a list of questions as UniversalRAG released them (index, question, source,
+    gt_retrieval): those of training, or of one of its sets.
 
     Raises:
         InputError: as `read_jsonl`; also for a label out of the vocabulary or a query that is not text.
     """
-    rows = read_jsonl(path, ("query", "label"))
+    rows = _released(path) if path.suffix == ".json" else read_jsonl(path, ("query", "label"))
     for number, row in enumerate(rows, 1):
         if row["label"] not in labels:
             raise InputError(
@@ -157,6 +171,30 @@ def read_routed(path: Path, labels: Collection[str]) -> list[RoutedQuestion]:
         source = str(row.get("source", ""))
         questions.append(RoutedQuestion(str(row.get("id", i)), row["query"], row["label"], source))
     return questions
+
+
+def _released(path: Path) -> list[dict[str, Any]]:
+    """Return a list of questions of UniversalRAG as rows of a router file.
+
+    Raises:
+        InputError: the file cannot be read, or is no such list; the message names the row.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read ({error})", "give a JSON file in UTF-8") from error
+    if not isinstance(found, list) or not found:
+        raise InputError(f"{path.name} is no list of questions", "give JSON Lines with query and label")
+    rows: list[dict[str, Any]] = []
+    for number, row in enumerate(found, 1):
+        lacks = _lacks(row, ("question", "gt_retrieval"))
+        if lacks:
+            raise InputError(f"row {number} of {path.name} {lacks}", "see docs/checkpoints.md for the fields")
+        label, source = released_label(row["gt_retrieval"]), row.get("source", "")
+        rows.append(
+            {"id": row.get("index", number), "query": row["question"], "label": label, "source": source}
+        )
+    return rows
 
 
 def groups(texts: Sequence[str], near: float = NEAR) -> NDArray[np.int64]:

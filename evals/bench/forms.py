@@ -19,7 +19,7 @@ from ragweave.evals.answers import Question, question_of
 from ragweave.evals.bench.corpora import named_files, qrels_of, read_passages, recorded, texts
 from ragweave.evals.bench.options import options_of
 from ragweave.evals.bench.raw import list_of, raw_rows
-from ragweave.evals.data import listed
+from ragweave.evals.data import listed, released_label
 from ragweave.evals.mixed_data import library_rows
 from ragweave.evals.mixed_data import questions as mixed_questions
 from ragweave.evals.question_files import choice
@@ -170,7 +170,7 @@ def _add_details(out: Row, row: Row) -> None:
         if name in row:
             out[name] = row[name]
     if "gt_retrieval" in row:  # UniversalRAG, as released
-        out["label"] = row["gt_retrieval"]
+        out["label"] = released_label(row["gt_retrieval"])
     if row.get("videos") == ["none"]:
         out |= {"answerable": False, "gold": []}
     if (

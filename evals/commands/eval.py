@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from ragweave.evals.router import Measured, RouterDecision
     from ragweave.evals.runner import Runner
 
-RoutedData = Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")]
+RoutedData = Annotated[
+    Path,
+    typer.Option("--data", help="JSON Lines with query and label (id, source), or a .json of UniversalRAG."),
+]
 RouterName = Annotated[str, typer.Option("--router", help="local, llm, ensemble or checkpoint:PATH.")]
 HeadFile = Annotated[Path | None, typer.Option("--head", help="Head to use; default: the one that ships.")]
 Folds = Annotated[

@@ -67,7 +67,10 @@ FreezeOption = Annotated[
 ]
 LicenceOption = Annotated[str, typer.Option("--licence", help="Licence of the data, for the card.")]
 
-RoutedData = Annotated[Path, typer.Option("--data", help="JSON Lines with query and label (id, source).")]
+RoutedData = Annotated[
+    Path,
+    typer.Option("--data", help="JSON Lines with query and label (id, source), or a .json of UniversalRAG."),
+]
 RouterKindOption = Annotated[
     RouterKind, typer.Option("--kind", "--backbone", help="The head that ships, or a checkpoint.")
 ]

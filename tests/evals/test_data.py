@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ragweave.components.context import Context
+from ragweave.corpora import types as corpora
 from ragweave.evals.bootstrap import interval
 from ragweave.evals.data import read_routed
 from ragweave.evals.images import astronomy, slides, transcribed
@@ -45,6 +46,38 @@ def write(tmp_path, *lines):
 def test_a_bad_file_is_refused_with_the_place(tmp_path, lines, message):
     with pytest.raises(InputError, match=message):
         read_routed(write(tmp_path, *lines), LABELS)
+
+
+def test_questions_are_read_as_universalrag_released_them_with_labels_as_words_or_numbers(tmp_path):
+    file = tmp_path / "train.json"
+    rows = [
+        {"index": "mmlu_58", "question": "What is 2Z?", "answer": "A", "source": "mmlu", "gt_retrieval": 0},
+        {"index": "mmlu_1", "question": "And 3Z?", "gt_retrieval": "no"},
+        {"index": "lv_2", "question": "What does he drop?", "source": "lvbench", "gt_retrieval": 4},
+    ]
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    found = read_routed(file, corpora.LABELS)
+    assert [(row.id, row.label, row.source) for row in found] == [
+        ("mmlu_58", "none", "mmlu"),
+        ("mmlu_1", "none", ""),
+        ("lv_2", "clip", "lvbench"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{broken", "train.json cannot be read"),
+        ('{"question": "a"}', "train.json is no list of questions"),
+        ('[{"question": "a"}]', "row 1 of train.json has no gt_retrieval"),
+        ('[{"question": "a", "gt_retrieval": 9}]', "row 1 of train.json has the unknown label '9'"),
+        ('[{"question": "a", "gt_retrieval": "paragraph+table"}]', "the unknown label 'paragraph.table'"),
+    ],
+)
+def test_a_bad_released_file_is_refused_with_the_row(tmp_path, text, message):
+    (tmp_path / "train.json").write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        read_routed(tmp_path / "train.json", LABELS)
 
 
 @pytest.mark.data

@@ -110,9 +110,13 @@ def test_queries_of_universalrag_with_the_texts_that_they_name(tmp_path: Path) -
         "gt_retrieval": "clip",
         "gt_videos": [],
     }
-    found = read("hotpotqa", whole(tmp_path / "dataset/query/hotpotqa.json", [row, seen]))
+    known = {"index": "m_1", "question": "What is 2Z?\n(A) a\n(B) b", "answer": "A", "gt_retrieval": "no"}
+    found = read("hotpotqa", whole(tmp_path / "dataset/query/hotpotqa.json", [row, seen, known]))
     assert first(found) == ("What is Rook?", ("ship",), ("1.txt",), "")
-    assert found.labels == {"h_1": "document", "l_1": "clip"} and {*searched(found)} == {"1.txt", "2.txt"}
+    assert found.labels == {"h_1": "document", "l_1": "clip", "m_1": "none"} and {*searched(found)} == {
+        "1.txt",
+        "2.txt",
+    }
     assert found.questions[1].letter == "B"
 
 
