@@ -104,6 +104,11 @@ class Method(BaseModel):
         return self.fusion == "reranked"
 
     @property
+    def cross_encodes(self) -> bool:
+        """Whether a cross-encoder that is set orders the pool (RAG-Fusion, the article, section 2.1)."""
+        return self.reranks or self.form == "rag-fusion"
+
+    @property
     def by_scores(self) -> bool:
         """Whether lists are fused by standardised scores."""
         return self.fusion in ("reranked", "scores")

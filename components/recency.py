@@ -141,7 +141,8 @@ def by_published_age(rows: list[Evidence], now: datetime) -> list[Evidence]:
     for row in rows:
         date = readable(date_of(row), now)
         days = max(0, (now - date).days) if date else 0
-        aged.append({**row, "score": row["score"] * math.exp(-RATE * days)})
+        # A negative cosine would grow with age.
+        aged.append({**row, "score": max(row["score"], 0.0) * math.exp(-RATE * days)})
     return sorted(aged, key=lambda row: -row["score"])
 
 

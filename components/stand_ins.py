@@ -89,6 +89,10 @@ def _candidates(part: str, context: Context) -> Iterator[str]:
         case "vision model":
             seer = chosen("vision", context) if context.look == "auto" else None
             yield f"{seer.name} at {seer.host}" if seer else ""
+        case "cross-encoder":
+            from ragweave.models.rerank import EMBEDDED
+
+            yield "none, set RAGWEAVE_RERANK" if settings.rerank in ("", EMBEDDED) else settings.rerank
         case "router":
             yield settings.router if context.route_by in ("checkpoint", "ensemble") else ""
             yield "the chat model" if context.route_by == "llm" else ""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from ragweave.components.context import Context
 from ragweave.components.duplicates import collapse
 from ragweave.components.evidence import Evidence
@@ -68,7 +70,7 @@ async def score_pools(
 
     def scored() -> tuple[list[list[Evidence]], dict[str, float]]:
         with library.held.catalog.reading(library.id):  # one transaction for all that is read
-            judge = _tried(reranker, noted) if context.method.reranks else None
+            judge = _tried(reranker, noted) if context.method.cross_encodes else None
             leads: Mapping[str, float] = {}
             if context.method.by_scores:
                 leads = library.leads_of(query, _ids(pools))
@@ -174,7 +176,7 @@ def _rank_scores(at: _Hop, of: _Scored) -> list[float]:
     """Return the scores by which the items of a pool are ordered; without reranking the fused ones."""
     fused = [of.fused[item.id] for item, _ in of.items]
     if not at.context.method.reranks:
-        return fused
+        return _crossed(at, of) or fused
     scores = _model_scores(at, of, fused)
     for n, (item, _) in enumerate(of.items):
         scores[n] += LEAD * at.leads.get(item.id, 0.0)
@@ -193,6 +195,22 @@ def _model_scores(at: _Hop, of: _Scored, fused: Sequence[float]) -> list[float]:
     scores: list[float] = of.scores.order.tolist()
     for n, before in enumerate(standardise(fused)):
         scores[n] += BEFORE * before
+    return scores
+
+
+def _crossed(at: _Hop, of: _Scored) -> list[float] | None:
+    """Return the cross-encoder's scores from 0 to 1, so that age can multiply them; None if it has none.
+
+    Scores outside of that range are logits.
+    """
+    if at.judge is None:
+        return None
+    crossed = _tried(partial(at.judge.scores, at.query, of.passages), at.notes)
+    if crossed is None:
+        return None
+    if crossed.min() < 0 or crossed.max() > 1:
+        crossed = 1 / (1 + np.exp(-np.clip(crossed, -50, 50)))
+    scores: list[float] = crossed.tolist()
     return scores
 
 

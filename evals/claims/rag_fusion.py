@@ -31,7 +31,20 @@ QUESTIONS, REWRITES = "rag_fusion_questions", "rag_fusion_rewrites"
 LIBRARIES = ("fieldlab", "canalboat", "translator", "orchard", "campsite")
 ALONE, TURNS = "question alone", "turns (the product)"
 CLEAN, BARE = "turns, no decisive word", "turns, no word of the answer"
-PUBLISHED = "ranks, k=60, as published"
+PUBLISHED = "as published: vectors, k=60"
+AGED, HYBRID = "as published, with age", "words and vectors, k=60"
+FEWER = {1: "turns, 1 rewrite", 2: "turns, 2 rewrites", 3: "turns, 3 rewrites"}
+"""Arms with the first rewrites only."""
+_COMPARED = (
+    (ALONE, TURNS),
+    (ALONE, CLEAN),
+    (ALONE, BARE),
+    ("vectors, question alone", PUBLISHED),
+    (ALONE, HYBRID),
+    (HYBRID, TURNS),
+    (FEWER[3], TURNS),
+)
+"""Pairs of arms whose difference is reported."""
 Found = dict[str, list[str]]
 """Texts, best first, by arm."""
 
@@ -116,11 +129,11 @@ class Search:
             rankings.append(await self.ordered(query, self.found_by(query)))
         return rankings
 
-    def found_by(self, query: str) -> list[RankedList]:
-        """Return the lists of one phrasing."""
+    def found_by(self, *queries: str) -> list[RankedList]:
+        """Return the lists of some phrasings."""
         lists = []
         for row in self.found:
-            if row["query"] == query:
+            if row["query"] in queries:
                 lists.append(row)
         return lists
 
@@ -191,6 +204,8 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
             if found["query"] == search.query or not excluded(row, found["query"]):
                 lists.append(found)
         out[name] = await search.by_node(lists)
+    for number, name in FEWER.items():
+        out[name] = await search.by_node(search.found_by(*search.phrasings()[: 1 + number]))
     rankings = []
     for evidence in await search.each():
         rankings.append([(passage["id"], 0.0) for passage in evidence])
@@ -199,6 +214,9 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
     out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
     preset = {"preset": "rag-fusion-paper", "mode": "llm", "top_k": 10, "library": row["library"]}
     out[PUBLISHED] = await search.by_node(search.found, **preset)
+    out[AGED] = await search.by_node(search.found, **preset, recency="on")
+    both = {"fusion": "rrf", "dense_weight": 1.0}
+    out[HYBRID] = await search.by_node(search.found, **preset, method=both)
     for name, kind in (("words", "lexical"), ("vectors", "dense")):
         of_kind = search.of_kind(kind)
         out[f"{name}, question alone"] = await search.items(_ids(of_kind[0]))
@@ -264,7 +282,7 @@ def report(places: Mapping[str, list[int]], questions: Sequence[dict[str, Any]])
         other = _share_of(foreign, four)
         lines.append(f"{arm:30} {shares[arm][0]:7.2f} {shares[arm][1]:9.2f} {other:17.2f}")
     lines += ["", "difference among the first 4, with its 95 % interval (paired bootstrap)"]
-    for a, b in ((ALONE, TURNS), (ALONE, CLEAN), (ALONE, BARE), (ALONE, PUBLISHED), (PUBLISHED, TURNS)):
+    for a, b in _COMPARED:
         d = paired(within(places[a], 4), within(places[b], 4))
         lines.append(f"{b} - {a}: {d.mean:+.2f} [{d.low:+.2f}, {d.high:+.2f}]")
     lines += ["", "NFCorpus was not run here: `ragweave bench rag-fusion --table 1 --from nfcorpus=FOLDER`"]
@@ -307,7 +325,7 @@ def _rewrite_counts(questions: Sequence[dict[str, Any]]) -> str:
 
 def draw(shares: Mapping[str, tuple[float, float]], path: Path) -> None:
     """Draw a pair of bars for each arm."""
-    figure, (axis,) = drawing(1, (9, 5))
+    figure, (axis,) = drawing(1, (9, 7))
     four, ten = zip(*shares.values(), strict=True)
     bars(axis, {"among the first 4": four, "among the first 10": ten}, [*shares])
     axis.set_xlabel("share of hard questions whose passage is found")

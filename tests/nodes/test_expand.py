@@ -12,6 +12,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.expand import by_model, clean
+from ragweave.components.fusion import fuse_ranks
 from ragweave.components.run_context import RunContext, TurnState
 from ragweave.graphs.run import astream, build_agent
 from ragweave.graphs.search import graph
@@ -158,7 +159,7 @@ async def test_the_seed_asks_as_its_program_and_searches_one_vector_of_each_quer
 
 
 @pytest.mark.usefixtures("_one_language")
-async def test_the_article_searches_the_question_beside_its_phrasings_by_words_and_by_vectors(
+async def test_the_article_joins_the_vector_lists_of_the_question_and_its_phrasings_by_rank(
     stock: Any,
 ) -> None:
     from ragweave.graphs.rag_fusion import graph
@@ -171,8 +172,11 @@ async def test_the_article_searches_the_question_beside_its_phrasings_by_words_a
         async for part in graph.astream({"question": QUERY}, context=context, stream_mode="updates"):
             events.append(part)
     lists = [row for part in events for row in part.get("retrieve", {}).get("found", [])]
-    asked = {(row["query"], row["kind"]) for row in lists}
-    assert asked == {(q, kind) for q in (QUERY, *FOUR) for kind in ("dense", "lexical")}
+    dense = [row for row in lists if row["kind"] == "dense"]
+    assert {row["query"] for row in dense} == {QUERY, *FOUR}
+    expected = fuse_ranks([(1.0, [(i, 0.0) for i in row["ids"]]) for row in dense], 60)
+    (rows,) = [part["fuse"]["evidence"] for part in events if "fuse" in part]
+    assert [(row["id"], row["score"]) for row in rows] == [(i, round(score, 4)) for i, score in expected]
 
 
 @pytest.mark.usefixtures("_one_language")

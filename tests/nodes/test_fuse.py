@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -143,6 +143,26 @@ async def test_cross_encoder_that_fails_is_noted_and_the_shipped_head_orders(
     assert "40 metres" in rows[0]["text"]
     assert len(notes) == 1
     assert "RAGWEAVE_RERANK" in notes[0]
+
+
+async def test_as_the_article_has_it_a_cross_encoder_orders_what_ranks_joined_and_age_multiplies_its_score(
+    stock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock({"old.md": "---\ndate: 2020-01-01\n---\n# Tower\n\nThe tower has rye bread.", **TEXTS})
+    library = await open_library()
+    monkeypatch.setattr(node, "reranker", lambda: Judge())
+    pool = fused(await found(library, QUESTION), QUESTION, Context(preset="rag-fusion-paper"))
+    first = {}
+    for preset in ("rag-fusion-seed", "rag-fusion-paper"):
+        (rows,), _ = await score_pools(library, QUESTION, [pool], Context(preset=cast(Any, preset)), 1)
+        first[preset] = [row["text"] for row in rows[:2]]
+    assert "40 metres" in first["rag-fusion-seed"][0]
+    assert all("rye" in text for text in first["rag-fusion-paper"])
+    summary, rows = await aged(library, QUESTION, preset="rag-fusion-paper")
+    assert "newer first (half-life 7 days)" in summary
+    assert "sixteen hours" in rows[0]["text"] and rows[0]["score"] == 1
+    (old,) = [row for row in rows if row["date"].startswith("2020")]
+    assert 0 < old["score"] < 0.001
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,7 @@ def test_a_preset_is_shown_as_its_graph_with_each_setting_and_runs_as_shown(main
 def test_a_preset_searches_as_its_paper_did_in_its_own_graph_unless_another_is_named(preset: str) -> None:
     context = Context(preset=cast(Any, preset))
     assert context.check_by == "off" and context.sentences == 0
-    assert context.method.fusion == {"rag-fusion-paper": "rrf", "video-rag-paper": "scores"}.get(
-        preset, "dense"
-    )
+    assert context.method.fusion == ("scores" if preset == "video-rag-paper" else "dense")
     assert graph_of(None, context) == method.graph_of(preset) and graph_of("agent", context) == "agent"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.claims import auto_rag, crag
+from ragweave.evals.claims import rag_fusion as claimed
 from ragweave.evals.claims.common import read_rows
 from ragweave.evals.claims.played import ClaimRecord, kept_note, played, verdict
 from ragweave.evals.claims.rag_fusion import QUESTIONS as NAME
@@ -34,6 +35,28 @@ def test_every_hard_question_has_rewrites_and_a_third_are_in_another_language() 
     kept = {row["question"]: row["queries"] for row in read_rows(REWRITES)}
     assert kept.keys() == {row["question"] for row in QUESTIONS} and set(map(len, kept.values())) == {4}
     assert sum(row["foreign"] for row in QUESTIONS) * 3 == len(QUESTIONS)
+
+
+async def test_arms_have_one_to_all_of_the_rewrites_and_as_published_only_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_home(tmp_path)
+    read: dict[str, set[tuple[str, str]]] = {}
+
+    async def by_node(search: claimed.Search, found: Any, **knobs: Any) -> list[str]:
+        context = search.context.model_validate({**search.context.model_dump(exclude_unset=True), **knobs})
+        key = f"{len(read)} {context.method.fusion}"
+        read[key] = {(row["query"], row["kind"]) for row in found}
+        return []
+
+    row = next(row for row in QUESTIONS if row["library"] == "campsite")
+    monkeypatch.setattr(claimed, "LIBRARIES", ("campsite",))
+    monkeypatch.setattr(claimed.Search, "by_node", by_node)
+    places = await claimed.measure([row])
+    queries = [len({query for query, _ in asked}) for asked in read.values()]
+    assert [queries[0], queries[1], *queries[4:7]] == [1, 5, 2, 3, 4]
+    assert [key.split()[1] for key in read][7:] == ["dense", "dense", "rrf"]
+    assert {*claimed.FEWER.values(), claimed.PUBLISHED, claimed.AGED, claimed.HYBRID} <= places.keys()
 
 
 PAGE = (Path(__file__).resolve().parents[3] / "docs" / "papers.md").read_text(encoding="utf-8")
