@@ -117,7 +117,9 @@ async def _documents(
         item = items.get(id)
         if item is None:
             continue
-        share = min(LONGEST, max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n)))
+        share = max(TEXT_LIMIT, room - TEXT_LIMIT * (len(order) - n))
+        if not run.context.method.whole_documents:
+            share = min(LONGEST, share)
         whole[id] = await _read(library, item, windows[id], question, share)
         length = len(whole[id]["text"])
         room -= length

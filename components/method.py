@@ -148,6 +148,11 @@ class Method(BaseModel):
         return self.form != "crag"
 
     @property
+    def whole_documents(self) -> bool:
+        """Whether one document may fill the prompt's budget (UniversalRAG, section 2.2)."""
+        return self.form == "universal-rag"
+
+    @property
     def look_frames(self) -> int:
         """Frames of a clip for a vision model, or of all clips for a writer (UniversalRAG, appendix B)."""
         return 32 if self.form == "universal-rag" else 15

@@ -133,6 +133,21 @@ async def test_a_document_is_read_whole(tmp_path: Path, home: Path) -> None:
     assert len(cut.calls[-1].prompt) < 6_000 < len(model.calls[-1].prompt)
 
 
+async def test_as_published_a_long_document_is_read_to_its_end_and_by_us_in_part(
+    tmp_path: Path, home: Path
+) -> None:
+    chapters = [
+        f"Chapter {n}. The harbour of Rook has {n} cranes and a long history of storms." for n in range(240)
+    ]
+    await build_library(tmp_path / "notes", {"rook.md": "# Rook\n\n" + "\n\n".join(chapters)})
+    shown: dict[str, int] = {}
+    for preset in ("none", "universal-rag-paper"):
+        model = ScriptedChat(react=answering)
+        await answered("universal_rag", model, corpora=("document",), top_k=1, preset=preset)
+        shown[preset] = sum(f"Chapter {n}." in model.calls[-1].prompt for n in range(240))
+    assert shown["universal-rag-paper"] == 240 > shown["none"] > 0
+
+
 class Random:
     """A tiny encoder with random weights, and one word that it knows: dark."""
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
 
 from ragweave.app.api import astate
 from ragweave.components.context import Context
 from ragweave.components.expand import by_model, clean
 from ragweave.components.fusion import fuse_ranks
 from ragweave.components.run_context import RunContext, TurnState
+from ragweave.corpora.types import Lists
 from ragweave.graphs.run import astream, build_agent
 from ragweave.graphs.search import graph
 from ragweave.models.chat import override
 from ragweave.models.errors import InputError
 from ragweave.models.meter import Meter
 from ragweave.models.text import words
+from ragweave.nodes import retrieve as retrieving
 from ragweave.nodes.expand import expand
 from ragweave.nodes.route import to_corpora
 from ragweave.tests.support import ScriptedChat
@@ -177,6 +181,28 @@ async def test_the_article_joins_the_vector_lists_of_the_question_and_its_phrasi
     expected = fuse_ranks([(1.0, [(i, 0.0) for i in row["ids"]]) for row in dense], 60)
     (rows,) = [part["fuse"]["evidence"] for part in events if "fuse" in part]
     assert [(row["id"], row["score"]) for row in rows] == [(i, round(score, 4)) for i, score in expected]
+
+
+async def test_all_phrasings_are_one_batch_and_all_corpora_are_searched_at_the_same_time(
+    stock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stock({"a.md": "# Files\n\nAll about files."})
+    begun: list[tuple[str, list[str]]] = []
+    all_begun = asyncio.Event()
+
+    async def search(library: Any, corpus: str, queries: list[str], *given: Any) -> list[Lists]:
+        begun.append((corpus, [*queries]))
+        if len(begun) == 2:
+            all_begun.set()
+        await asyncio.wait_for(all_begun.wait(), 5)  # a search one after the other would wait for ever
+        return [Lists() for _ in queries]
+
+    monkeypatch.setattr(retrieving, "search_within", search)
+    route = {"hop": 1, "corpora": ["paragraph", "image"], "confidence": {}, "by": "local", "why": ""}
+    phrased = {"hop": 1, "query": QUERY, "also": [], "rewrites": FOUR, "by": "llm"}
+    state: Any = {"hop": 1, "query": QUERY, "routes": [route], "queries": [phrased], "turn": a_turn("t")}
+    await retrieving.retrieve(state, Runtime(context=Context(), stream_writer=lambda _: None))
+    assert begun == [("paragraph", [QUERY, *FOUR]), ("image", [QUERY, *FOUR])]
 
 
 @pytest.mark.usefixtures("_one_language")
