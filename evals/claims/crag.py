@@ -142,8 +142,27 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0) -> Cl
     lines += _gains(found, "wrong")
     lines += ["", "right / wrong / declined at 100 %, by what took the place of the passage"]
     lines += _by_kind(record, found)
-    lines += ["", kept_note(len(outcomes), changed)]
+    lines += ["", _again(record), "", kept_note(len(outcomes), changed)]
     return ClaimReport("\n".join(lines), figures, lambda path: draw(found, path))
+
+
+def _again(record: ClaimRecord) -> str:
+    """Say how often replies of the evaluator that were written a second time, blind, have the same best."""
+    rows = record.of("blind")
+    same = 0
+    for row in rows:
+        same += _best(row["text"]) == _best(record.kept[row["key"]])
+    asked = f"{len(rows)} of the evaluator's prompts were answered a second time, blind"
+    return f"{asked}: the best verdict is the same in {same}."
+
+
+def _best(reply: str) -> float:
+    """Return the score of the best verdict in a reply of the evaluator."""
+    from ragweave.components.grade import VALUE, PassageVerdicts
+    from ragweave.models.chat_json import read_json
+
+    found = read_json(reply, PassageVerdicts)
+    return max(VALUE[row.verdict] for row in found.verdicts) if found else 0.0
 
 
 def _counts(verdicts: Sequence[str]) -> str:

@@ -211,7 +211,7 @@ async def arms(row: Mapping[str, Any], search: Search) -> Found:
         rankings.append([(passage["id"], 0.0) for passage in evidence])
     for name, k, first in (("k=60, question x 2", 60, 2.0), ("k=60, equal", 60, 1.0), ("k=2, equal", 2, 1.0)):
         out[f"ranks, {name}"] = await search.items(ranked(rankings, k, first))
-    out["ordered anew by the question"] = search.texts(await search.ordered(search.query, search.found))
+    out["reordered by the question"] = search.texts(await search.ordered(search.query, search.found))
     preset = {"preset": "rag-fusion-paper", "mode": "llm", "top_k": 10, "library": row["library"]}
     out[PUBLISHED] = await search.by_node(search.found, **preset)
     out[AGED] = await search.by_node(search.found, **preset, recency="on")

@@ -133,3 +133,18 @@ def test_the_page_shows_what_the_records_give(tmp_path: Path) -> None:
     assert block_of("universal-rag") == report.text
     report.draw(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
+
+
+def test_a_blind_reply_counts_as_the_same_if_its_best_verdict_is() -> None:
+    kept = {
+        "a": '{"verdicts": [{"n": 1, "verdict": "partly"}]}',
+        "b": '{"verdicts": [{"n": 1, "verdict": "no"}]}',
+    }
+    again = '{"verdicts": [{"n": 1, "verdict": "irrelevant"}, {"n": 2, "verdict": "partly"}]}'
+    rows = [{"row": "blind", "key": key, "text": again} for key in kept]
+    record = ClaimRecord({"blind": rows, "question": QUESTIONS}, kept)
+    text = crag.report(record, ClaimRecord.read(crag.NAME).of("outcome")).text
+    assert (
+        "2 of the evaluator's prompts were answered a second time, blind: the best verdict is the same in 1."
+        in text
+    )
