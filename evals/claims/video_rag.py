@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 NAME = "video_rag"
 KEPT = 10
 """Number of recorded clips of an arm."""
-WHOLE, PLAIN = "whole", "plain RAG over transcripts"
+WHOLE, PLAIN, GRAPH = "whole", "plain RAG over transcripts", "graph alone"
+PUBLISHED = "published sort of chunks"
 PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "look": "off"}
 KINDS = ("said", "shown")
 
@@ -63,7 +64,7 @@ ARMS = {
     "without graph": VideoArm(True, _channels("chunk", "visual")),
     "without frames": VideoArm(False, _channels("chunk", "entity")),
     PLAIN: VideoArm(False, _channels("chunk")),
-    "graph alone": VideoArm(True, _channels("entity")),
+    GRAPH: VideoArm(True, _channels("entity")),
     "our default, frames": VideoArm(True, {"look": "off"}),
     "our default, no frames": VideoArm(False, {"look": "off"}),
 }
@@ -138,12 +139,20 @@ def report(
         first = gain(marks(questions, kept, name, 1), marks(questions, kept, WHOLE, 1))
         fifth = gain(marks(questions, kept, name, 5), marks(questions, kept, WHOLE, 5))
         lines.append(f"{WHOLE} - {name}: {first}, {fifth}")
-    lines += ["", video_judged.shown(verdicts), "", case(said)]
+    lines += [_sorted(questions, kept), "", video_judged.shown(verdicts), "", case(said)]
     figures: dict[str, float] = {}
     for arm in ARMS:
         figures[f"{arm}, first 1"] = _mean(questions, kept, arm, 1)
         figures[f"{arm}, first 5"] = _mean(questions, kept, arm, 5)
     return ClaimReport("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+
+
+def _sorted(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the right seconds of the graph's first five clips, and of all clips of the published sort."""
+    sizes = [len(kept[q["id"]]["found"][PUBLISHED]) for q in questions]
+    theirs = marks(questions, kept, PUBLISHED, max(sizes))
+    ours = marks(questions, kept, GRAPH, 5)
+    return f"{GRAPH}, its first 5 clips: {share(ours)}; {PUBLISHED}, all {np.mean(sizes):.1f} clips: {share(theirs)}"
 
 
 def case(said: Sequence[Mapping[str, Any]]) -> str:
@@ -208,6 +217,7 @@ async def measure(
     """Return a row about the recordings, then one per question with its gold seconds and clips by arm."""
     from ragweave.evals.claims.lectures import placed
     from ragweave.evals.claims.video_library import EPISODES
+    from ragweave.evals.claims.video_published import published_clips
 
     places = placed(data / "slide_lectures_swc")
     lengths: dict[str, float] = {}
@@ -217,12 +227,13 @@ async def measure(
     counts = await libraries[True].counts()
     text = f"{len(lengths)} lectures of {minutes} minutes, and the transcripts of {len(EPISODES)} episodes"
     out: list[dict[str, Any]] = [{"library": f"{text}; {counts['clip']} clips"}]
-    for q in questions:
+    published = await published_clips(libraries[True], [q["question"] for q in questions])
+    for q, of_chunks in zip(questions, published, strict=True):
         found = {}
         for arm, (frames, knobs) in ARMS.items():
             found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
         gold = [places[slide] for slide in q["slides"]]
-        out.append({"id": q["id"], "gold": gold, "found": found})
+        out.append({"id": q["id"], "gold": gold, "found": {**found, PUBLISHED: of_chunks}})
     return out
 
 

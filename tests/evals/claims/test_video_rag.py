@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import networkx
 import pytest
 
 from ragweave.corpora.ingest.run import Models
-from ragweave.evals.claims import video_judged, video_rag
+from ragweave.corpora.knowledge.graph import Mention
+from ragweave.evals.claims import video_judged, video_published, video_rag
 from ragweave.evals.claims.common import Given, read_rows
 from ragweave.evals.claims.video_library import KeptIndexing, key_of
 from ragweave.evals.judge import ASPECTS
@@ -67,6 +69,15 @@ def test_without_frames_indexing_asks_no_caption(tmp_path: Path) -> None:
 def test_replies_of_every_kind_are_kept_once(kind: str) -> None:
     keys = [row["key"] for row in read_rows("video_rag_replies") if row["kind"] == kind]
     assert keys and len(keys) == len({*keys})
+
+
+def test_the_published_sort_counts_neighbours_that_a_chunk_names_too() -> None:
+    graph = networkx.Graph()
+    for key, named_in in {"mill": ["a", "b"], "river": ["b"], "owner": ["b"], "town": ["a", "c"]}.items():
+        graph.add_node(key, mentions=[Mention(key, "", "", "s", chunk, []) for chunk in named_in])
+    graph.add_edges_from([("mill", "river"), ("mill", "owner"), ("mill", "town")])
+    assert video_published.best_chunks(graph, ["mill", "town"]) == ["b", "a"]
+    assert video_published.best_chunks(graph, []) == []
 
 
 def test_the_case_names_the_clips_that_each_arm_answers_from() -> None:
