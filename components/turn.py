@@ -78,7 +78,7 @@ _NONE = {"", "none", "n/a", "na", "nothing", "no query", "not given", "not state
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     """Return the labels of a turn with their kinds.
 
-    A word such as “missing:” in the middle of a sentence is not a label; “query:” is, outside the final answer.
+    A word such as “missing:” in the middle of a sentence is not a label; “query:” is one outside the answer.
     """
     out: list[tuple[str, re.Match[str]]] = []
     in_answer = False

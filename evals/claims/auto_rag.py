@@ -4,8 +4,8 @@ There are eight chains of four facts (records/auto_rag.jsonl). Each fact has a p
 the subject of the next one, and each chain has two near misses. A question of h hops needs the first h facts
 of a chain. There are eight questions for each of one to four hops over one library of 48 passages.
 
-A second reader wrote replies to forty of the prompts, drawn by their digests, before it saw the kept ones. Each
-takes the place of the kept reply in the runs that send its prompt.
+A second reader wrote replies to forty of the prompts, drawn by their digests, before it saw the kept ones.
+Each takes the place of the kept reply in the runs that send its prompt.
 """
 
 from __future__ import annotations
@@ -117,26 +117,30 @@ async def again(record: ClaimRecord, every: Sequence[Run]) -> str:
     """
     rows = record.of("second")
     more = lookup(rows, "key", "text")
-    by_name = {run.name: run for run in every}
-    chains = lookup(record.of("chain"), "id", "links")
     before = record.outcomes()
     counts = {"prompts": 0, "runs": 0, "rounds": 0, "verdict": 0, "changed": 0}
     for row in rows:
+        some = []
+        for run in every:
+            if run.name in row["runs"]:
+                some.append(run)
         kept = {**more, **record.kept, row["key"]: row["text"]}
-        some = [by_name[name] for name in row["runs"]]
         found, _, changed = await played(some, ClaimRecord(record.rows, kept))
         counts["prompts"] += bool(some)
         counts["runs"] += len(some)
         counts["changed"] += changed
         for outcome in found:
-            _, hop, id = outcome["run"].split("/")
-            answers = chains[id][int(hop) - 1]["answers"]
             old = before[outcome["run"]]
             counts["rounds"] += outcome["rounds"] != old["rounds"]
-            counts["verdict"] += verdict(outcome, answers) != verdict(old, answers)
-    text = "a second reader's replies to {prompts} prompts, one at a time, in {runs} runs: {verdict} end with another"
-    text += " verdict, {rounds} with another number of rounds"
-    text = text.format(**counts)
+            counts["verdict"] += rights(record, [outcome]) != rights(record, [old])
+    return _in_words(counts)
+
+
+def _in_words(counts: Mapping[str, int]) -> str:
+    text = (
+        f"a second reader's replies to {counts['prompts']} prompts, one at a time, in {counts['runs']} runs:"
+    )
+    text += f" {counts['verdict']} end with another verdict, {counts['rounds']} with another number of rounds"
     return f"{text}; of {counts['changed']} a prompt has changed since" if counts["changed"] else text
 
 
@@ -178,22 +182,27 @@ def report(record: ClaimRecord, outcomes: Sequence[Row], changed: int = 0, secon
 
 def reasoning() -> list[str]:
     """Return the arms that are graphs, not a single search."""
-    return [arm for arm, (graph, _) in ARMS.items() if graph != "plain"]
+    out = []
+    for arm, (graph, _) in ARMS.items():
+        if graph != "plain":
+            out.append(arm)
+    return out
 
 
 def _by_documents(record: ClaimRecord, found: Table) -> list[str]:
     """Return the share of right answers over all hops by the documents of a turn or a search (figure 4)."""
-    heads = "".join([f"{shown:8}" for shown in DOCUMENTS])
-    lines = [f"{'right, by documents':22}{heads}   spread"]
-    shares: dict[str, list[list[float]]] = {}
-    for name, ending in (("Auto-RAG", " a turn"), ("standard RAG", "")):
-        shares[name] = [_over_hops(record, found[f"{name}, {shown}{ending}"]) for shown in DOCUMENTS]
-        means = [sum(of_chain) / len(of_chain) for of_chain in shares[name]]
-        cells = "".join([f"{mean:8.2f}" for mean in means])
-        lines.append(f"{name:22}{cells}   {max(means) - min(means):.2f}")
+    lines = [f"{'right, by documents':22}" + "".join(map("{:8}".format, DOCUMENTS)) + "   spread"]
     leads = []
-    for base, other in zip(shares["standard RAG"], shares["Auto-RAG"], strict=True):
-        leads.append(gain(base, other))
+    means: dict[str, list[float]] = {"Auto-RAG": [], "standard RAG": []}
+    for shown in DOCUMENTS:
+        ours = _over_hops(record, found[f"Auto-RAG, {shown} a turn"])
+        theirs = _over_hops(record, found[f"standard RAG, {shown}"])
+        means["Auto-RAG"].append(sum(ours) / len(ours))
+        means["standard RAG"].append(sum(theirs) / len(theirs))
+        leads.append(gain(theirs, ours))
+    for name, row in means.items():
+        cells = "".join(map("{:8.2f}".format, row))
+        lines.append(f"{name:22}{cells}   {max(row) - min(row):.2f}")
     return [*lines, f"Auto-RAG less standard RAG: {', '.join(leads)}"]
 
 

@@ -53,7 +53,10 @@ def shares(found: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Interva
     for over, judged in found.items():
         out[over] = {}
         for aspect in ASPECTS:
-            out[over][aspect] = interval([float(np.mean(row.marks[aspect])) for row in judged])
+            votes = []
+            for row in judged:
+                votes.append(float(np.mean(row.marks[aspect])))
+            out[over][aspect] = interval(votes)
     return out
 
 
@@ -75,7 +78,7 @@ def shown(found: Mapping[str, Sequence[Judged]]) -> str:
 
 
 def _agree(found: Mapping[str, Sequence[Judged]]) -> str:
-    """Return the number of verdicts, and the share of pairs whose overall winner is the same in both orders."""
+    """Return the number of verdicts, and the share of pairs with the same overall winner in both orders."""
     agree = []
     for judged in found.values():
         for row in judged:

@@ -1,4 +1,4 @@
-"""The published sort of chunks by the entity graph (VideoRAG, section 3.2 and its program), to compare with ours.
+"""The published sort of chunks by the entity graph (VideoRAG, section 3.2), to compare it with ours.
 
 The twenty entities that are nearest to the question name chunks. A chunk counts the neighbours of the entity
 that brought it which it names as well. All clips of the two best chunks are the result, in the order of time.
@@ -34,10 +34,15 @@ async def published_clips(library: Library, questions: Sequence[str]) -> list[li
         vectors = library.encoder.queries(list(questions))
         found = library.held.vectors.query(library.id, CORPUS, space, vectors, MATCHES, ())
         items = _clips(library)
-        chunks = {chunk.id: chunk for chunk in chunks_of(items.values())}
+        chunks = {}
+        for chunk in chunks_of(items.values()):
+            chunks[chunk.id] = chunk
         out = []
         for hits in found:
-            near = [key for key, cosine in hits if cosine >= NEAREST and key in graph]
+            near = []
+            for key, cosine in hits:
+                if cosine >= NEAREST and key in graph:
+                    near.append(key)
             out.append(_places(best_chunks(graph, near), chunks, items))
         return out
 
@@ -57,7 +62,8 @@ def best_chunks(graph: EntityGraph, near: Sequence[str]) -> list[str]:
 def _neighbours_in(graph: EntityGraph, key: str, chunk: str) -> int:
     count = 0
     for other in graph.adj[key]:
-        count += any(mention.chunk == chunk for mention in graph.nodes[other]["mentions"])
+        named_in = {mention.chunk for mention in graph.nodes[other]["mentions"]}
+        count += chunk in named_in
     return count
 
 

@@ -149,15 +149,20 @@ def report(
 
 def _sorted(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the right seconds of the graph's first five clips, and of all clips of the published sort."""
-    sizes = [len(kept[q["id"]]["found"][PUBLISHED]) for q in questions]
-    theirs = marks(questions, kept, PUBLISHED, max(sizes))
-    ours = marks(questions, kept, GRAPH, 5)
-    return f"{GRAPH}, its first 5 clips: {share(ours)}; {PUBLISHED}, all {np.mean(sizes):.1f} clips: {share(theirs)}"
+    sizes = []
+    for q in questions:
+        sizes.append(len(kept[q["id"]]["found"][PUBLISHED]))
+    theirs = share(marks(questions, kept, PUBLISHED, max(sizes)))
+    ours = share(marks(questions, kept, GRAPH, 5))
+    return f"{GRAPH}, its first 5 clips: {ours}; {PUBLISHED}, all {np.mean(sizes):.1f} clips: {theirs}"
 
 
 def case(said: Sequence[Mapping[str, Any]]) -> str:
     """Return one question with the clips that each arm answers from (section 4.4)."""
-    question = min([row["question"] for row in said], key=lambda text: hashlib.sha256(text.encode()).digest())
+    by_digest = {}
+    for row in said:
+        by_digest[hashlib.sha256(row["question"].encode()).hexdigest()] = row["question"]
+    question = by_digest[min(by_digest)]
     rows: list[list[Any]] = []
     for row in said:
         if row["question"] == question:
