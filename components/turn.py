@@ -78,14 +78,15 @@ _NONE = {"", "none", "n/a", "na", "nothing", "no query", "not given", "not state
 def _labels(text: str) -> list[tuple[str, re.Match[str]]]:
     """Return the labels of a turn with their kinds.
 
-    A word such as “missing:” in the middle of a sentence of the final answer is not a label.
+    A word such as “missing:” in the middle of a sentence is not a label; “query:” is one outside the answer.
     """
     out: list[tuple[str, re.Match[str]]] = []
     in_answer = False
     for match in _LABEL.finditer(text):
         label = match["label"] or _TABLE
         kind = _KINDS.get(label.lower(), label.lower())
-        if in_answer and kind != _TABLE and label.islower() and not _begins_sentence(text, match.start()):
+        may_be_word = kind in ("learnt", "missing") or (in_answer and kind != _TABLE)
+        if may_be_word and label.islower() and not _begins_sentence(text, match.start()):
             continue
         in_answer = in_answer or kind == _FINAL
         out.append((kind, match))

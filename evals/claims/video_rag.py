@@ -6,11 +6,12 @@ any caption existed. A clip among the first 1 or 5 is right if it overlaps the s
 video_rag_clips.jsonl has the clips of each arm; with a folder of public data they are measured again.
 
 A writer with recorded prompts and replies answers eight open questions from the six best items of an arm, and
-two recorded judges compare the answers (`video_judged`).
+a judge compares them by its own prompts, with recorded replies (`video_judged`).
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +34,7 @@ from ragweave.evals.claims.common import (
 )
 from ragweave.evals.report import table
 from ragweave.models.errors import InputError
+from ragweave.models.text import clock
 
 if TYPE_CHECKING:
     from ragweave.corpora.store.library import Library
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
 NAME = "video_rag"
 KEPT = 10
 """Number of recorded clips of an arm."""
-WHOLE, PLAIN = "whole", "plain RAG over transcripts"
+WHOLE, PLAIN, GRAPH = "whole", "plain RAG over transcripts", "graph alone"
+PUBLISHED = "published sort of chunks"
 PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "look": "off"}
 KINDS = ("said", "shown")
 
@@ -61,7 +64,7 @@ ARMS = {
     "without graph": VideoArm(True, _channels("chunk", "visual")),
     "without frames": VideoArm(False, _channels("chunk", "entity")),
     PLAIN: VideoArm(False, _channels("chunk")),
-    "graph alone": VideoArm(True, _channels("entity")),
+    GRAPH: VideoArm(True, _channels("entity")),
     "our default, frames": VideoArm(True, {"look": "off"}),
     "our default, no frames": VideoArm(False, {"look": "off"}),
 }
@@ -115,15 +118,18 @@ async def claim(given: Given) -> ClaimReport:
         write_rows(f"{NAME}_clips", await measure(questions, given.data, libraries))
         texts = [q["question"] for q in of_kinds(rows, "open")]
         write_rows(f"{NAME}_answers", await answers(texts, libraries))
-    return report(questions, read_rows(f"{NAME}_clips"), video_judged.verdicts())
+    said = read_rows(f"{NAME}_answers")
+    verdicts = await video_judged.verdicts(said, WHOLE)
+    return report(questions, read_rows(f"{NAME}_clips"), verdicts, said)
 
 
 def report(
     questions: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
-    verdicts: list[video_judged.PairVerdict],
+    verdicts: video_judged.Verdicts,
+    said: Sequence[Mapping[str, Any]],
 ) -> ClaimReport:
-    """Return the table of right seconds, the verdicts, and the function that draws them."""
+    """Return the right seconds, the verdicts and a case, and the function that draws the first two."""
     kept = {}
     for row in rows[1:]:
         kept[row["id"]] = row
@@ -133,12 +139,36 @@ def report(
         first = gain(marks(questions, kept, name, 1), marks(questions, kept, WHOLE, 1))
         fifth = gain(marks(questions, kept, name, 5), marks(questions, kept, WHOLE, 5))
         lines.append(f"{WHOLE} - {name}: {first}, {fifth}")
-    lines += ["", video_judged.shown(verdicts)]
+    lines += [_sorted(questions, kept), "", video_judged.shown(verdicts), "", case(said)]
     figures: dict[str, float] = {}
     for arm in ARMS:
         figures[f"{arm}, first 1"] = _mean(questions, kept, arm, 1)
         figures[f"{arm}, first 5"] = _mean(questions, kept, arm, 5)
     return ClaimReport("\n".join(lines), figures, lambda path: draw(questions, kept, verdicts, path))
+
+
+def _sorted(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the right seconds of the graph's first five clips, and of all clips of the published sort."""
+    sizes = []
+    for q in questions:
+        sizes.append(len(kept[q["id"]]["found"][PUBLISHED]))
+    theirs = share(marks(questions, kept, PUBLISHED, max(sizes)))
+    ours = share(marks(questions, kept, GRAPH, 5))
+    return f"{GRAPH}, its first 5 clips: {ours}; {PUBLISHED}, all {np.mean(sizes):.1f} clips: {theirs}"
+
+
+def case(said: Sequence[Mapping[str, Any]]) -> str:
+    """Return one question with the clips that each arm answers from (section 4.4)."""
+    by_digest = {}
+    for row in said:
+        by_digest[hashlib.sha256(row["question"].encode()).hexdigest()] = row["question"]
+    question = by_digest[min(by_digest)]
+    rows: list[list[Any]] = []
+    for row in said:
+        if row["question"] == question:
+            places = [f"{name} {clock(start)}-{clock(end)}" for name, start, end in row["clips"]]
+            rows.append([row["arm"], len(row["answer"].split()), ", ".join(places)])
+    return table([f"case: {question}", "words", "clips that the writer saw"], rows)
 
 
 def _mean(
@@ -164,7 +194,7 @@ def _seconds(questions: Sequence[Mapping[str, Any]], kept: Mapping[str, Mapping[
 def draw(
     questions: Sequence[Mapping[str, Any]],
     kept: Mapping[str, Mapping[str, Any]],
-    verdicts: list[video_judged.PairVerdict],
+    verdicts: video_judged.Verdicts,
     path: Path,
 ) -> None:
     """Draw right seconds by kind of question, and the share of verdicts that the whole wins."""
@@ -192,6 +222,7 @@ async def measure(
     """Return a row about the recordings, then one per question with its gold seconds and clips by arm."""
     from ragweave.evals.claims.lectures import placed
     from ragweave.evals.claims.video_library import EPISODES
+    from ragweave.evals.claims.video_published import published_clips
 
     places = placed(data / "slide_lectures_swc")
     lengths: dict[str, float] = {}
@@ -201,17 +232,20 @@ async def measure(
     counts = await libraries[True].counts()
     text = f"{len(lengths)} lectures of {minutes} minutes, and the transcripts of {len(EPISODES)} episodes"
     out: list[dict[str, Any]] = [{"library": f"{text}; {counts['clip']} clips"}]
-    for q in questions:
+    published = await published_clips(libraries[True], [q["question"] for q in questions])
+    for q, of_chunks in zip(questions, published, strict=True):
         found = {}
         for arm, (frames, knobs) in ARMS.items():
             found[arm] = await clips_of(libraries[frames].name, q["question"], knobs)
         gold = [places[slide] for slide in q["slides"]]
-        out.append({"id": q["id"], "gold": gold, "found": found})
+        out.append({"id": q["id"], "gold": gold, "found": {**found, PUBLISHED: of_chunks}})
     return out
 
 
-async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -> list[dict[str, str]]:
-    """Return the answers of each arm to the open questions, from the recorded replies of a writer.
+async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -> list[dict[str, Any]]:
+    """Return each arm's answers to the open questions and the clips that its writer saw.
+
+    The replies of the writer are recorded.
 
     Raises:
         InputError: a prompt has no kept reply.
@@ -222,7 +256,7 @@ async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -
     from ragweave.models.chat import override
 
     model = KeptChat(kept=lookup(of_kinds(read_rows(REPLIES), "chat"), "key", "reply"))
-    out = []
+    out: list[dict[str, Any]] = []
     for question in questions:
         for arm in JUDGED:
             frames, knobs = ARMS[arm]
@@ -234,7 +268,8 @@ async def answers(questions: Sequence[str], libraries: Mapping[bool, Library]) -
                 keys = ", ".join([row["key"] for row in model.missing])
                 raise InputError(f"no reply is kept for the prompts {keys}", f"add them to {REPLIES}.jsonl")
             text = str(state["messages"][-1].text)
-            out.append({"question": question, "arm": arm, "answer": text})
+            clips = _clips(state.get("evidence", []))[:ITEMS]
+            out.append({"question": question, "arm": arm, "answer": text, "clips": clips})
     return out
 
 
@@ -246,9 +281,14 @@ async def clips_of(library: str, question: str, knobs: Mapping[str, Any]) -> lis
     context = Context.model_validate({"mode": "extractive", "library": library, **knobs})
     sent: Any = {"messages": [("human", question)]}
     state = await graph.ainvoke(sent, context=context)
+    return _clips(state.get("evidence", []))[:KEPT]
+
+
+def _clips(evidence: Sequence[Mapping[str, Any]]) -> list[Clip]:
+    """Return the clips among the evidence, in its order."""
     found = []
-    for row in state.get("evidence", []):
+    for row in evidence:
         at = row["locator"]
         if row["corpus"] == "clip":
             found.append((Path(str(at["file"])).stem, round(at["start"], 1), round(at["end"], 1)))
-    return found[:KEPT]
+    return found

@@ -171,6 +171,13 @@ def test_a_command_at_either_end_of_an_answer_keeps_its_signs(answer: str) -> No
     assert turn is not None and turn.answer == answer
 
 
+@pytest.mark.parametrize("label", ["missing", "learnt", "learned"])
+def test_a_word_in_the_middle_of_a_sentence_of_the_reasoning_stays_in_it(label: str) -> None:
+    reasoning = f"Odo kept the inn. What is {label}: its island, and the cheese."
+    turn = read_turn(f"{reasoning}\nQuery: The Blue Anchor island")
+    assert turn is not None and turn.learnt == reasoning and turn.queries == ["The Blue Anchor island"]
+
+
 @pytest.mark.parametrize(
     ("reply", "table", "statement"),
     [

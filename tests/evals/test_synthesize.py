@@ -111,6 +111,17 @@ async def test_walk_keeps_the_first_query_whose_documents_hold_a_part_of_the_ans
 
 
 @pytest.mark.usefixtures("library")
+async def test_one_model_reasons_and_another_writes_the_queries(tmp_path: Path) -> None:
+    reasons, rewrites = teacher(), teacher()
+    with override(writer=reasons, judge=rewrites):
+        report = await synthesize(job(tmp_path, [ROW]))
+    assert report["kept"] == 1
+    written = ["You write search queries" in call.messages[0].text for call in rewrites.calls]
+    reasoned = ["You write search queries" in call.messages[0].text for call in reasons.calls]
+    assert written == [True] * 2 and reasoned == [False] * 4
+
+
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [

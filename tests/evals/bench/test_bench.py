@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragweave.app import cli
+from ragweave.components.method import knobs_of
 from ragweave.evals.bench.forms import FormBundle
 from ragweave.evals.bench.run import BenchSet, context_of
 from ragweave.evals.bench.tables import PAPERS, paper
@@ -151,6 +152,14 @@ def test_every_arm_of_every_table_has_knobs_that_exist(name: str) -> None:
         for one in (*table.sets, table.other):
             for arm in table.arms:
                 assert context_of(paper(name).arms[arm], BenchSet(one, FormBundle("", [])), "llm", {})
+
+
+def test_an_ablation_of_videorag_takes_one_retriever_away_and_nothing_else() -> None:
+    arms = paper("video-rag").arms
+    whole = knobs_of("video-rag-paper")["method.channels"]
+    for arm, left_out in (("VideoRAG, -Graph", "entity"), ("VideoRAG, -Vision", "visual")):
+        channels = [name for name in whole if name != left_out]
+        assert arms[arm].preset == "video-rag-paper" and arms[arm].knobs == {"method": {"channels": channels}}
 
 
 def test_the_thresholds_of_a_set_count_for_the_papers_evaluator_alone(

@@ -15,6 +15,7 @@ from ragweave.evals.claims import universal_rag_scores as scores
 from ragweave.evals.claims.common import Given, read_rows
 from ragweave.evals.claims.played import ClaimRecord
 from ragweave.evals.claims.universal_library import paragraphs_of, source_of
+from ragweave.evals.corpus import use_home
 from ragweave.evals.metrics import says
 from ragweave.models.errors import InputError
 from ragweave.tests.evals.claims.page import block_of
@@ -148,3 +149,24 @@ def test_a_blind_reply_counts_as_the_same_if_its_best_verdict_is() -> None:
         "2 of the evaluator's prompts were answered a second time, blind: the best verdict is the same in 1."
         in text
     )
+
+
+async def test_a_second_readers_reply_takes_the_place_of_the_kept_one_in_the_runs_of_its_prompt(
+    tmp_path: Path,
+) -> None:
+    use_home(tmp_path)
+    every = await auto_rag.runs(RECORD, tmp_path)
+    named = [row for row in RECORD.of("second") if row["runs"]]
+    assert len(named) == 40
+    row = next(row for row in named if row["runs"] == ["agent, no reasoning/2/novel"])
+    for text, ends in ((row["text"], "0 end with another verdict"), ("At Oxford [1].", "1 end with another")):
+        rows = {**RECORD.rows, "second": [{**row, "text": text}]}
+        said = await auto_rag.again(ClaimRecord(rows, RECORD.kept), every)
+        assert "1 prompts, one at a time, in 1 runs" in said and ends in said
+
+
+def test_a_plain_search_has_as_many_documents_as_a_turn() -> None:
+    for shown in auto_rag.DOCUMENTS:
+        graph, knobs = auto_rag.ARMS[f"standard RAG, {shown}"]
+        turn = auto_rag.ARMS[f"Auto-RAG, {shown} a turn"][1]["method"]["turn_passages"]
+        assert graph == "plain" and knobs["top_k"] == turn == shown
