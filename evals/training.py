@@ -227,7 +227,7 @@ def check_device(torch: Any, device: str, plan: Plan) -> None:
     """Check that the GPU can do what is wanted.
 
     Raises:
-        InputError: it cannot compute in bfloat16; it is one of several, of which the Trainer takes all; or
+        InputError: it cannot compute in bfloat16; it is one of several, and the Trainer takes all; or
             `accelerate launch` wants the CPU.
     """
     if device != "cpu" and launched_on_cpu():

@@ -162,8 +162,8 @@ def _loaded(wanted: str) -> Any:
                 f"whisper failed on {device}: {said}", remedy(error, "check RAGWEAVE_ASR")
             ) from error
         logger.warning(
-            "Speech is transcribed on the CPU, because CTranslate2 cannot use the GPU: %s. Install this library"
-            " of CUDA in the version that it names, or set RAGWEAVE_DEVICE to cpu.",
+            "Speech is transcribed on the CPU, because CTranslate2 cannot use the GPU: %s. Install this"
+            " library of CUDA in the version that it names, or set RAGWEAVE_DEVICE to cpu.",
             said.rstrip("."),
         )
         return _opened(wanted, "cpu")
