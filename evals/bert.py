@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ragweave.evals.bench.run import ScoredSet
+from ragweave.models.device import torch_device
 from ragweave.models.errors import InputError, WeightsError
 from ragweave.models.failures import loading
 
@@ -39,9 +40,11 @@ class BertScore:
             InputError: the folder is not there, or its layer is not known.
             WeightsError: the folder holds no such model.
             MissingExtra: the package is not installed.
+            ModelError: RAGWEAVE_DEVICE names a GPU that torch does not see.
         """
         folder, layer = _read(given)
         with loading("BERTScore", "bertscore"):
+            import torch
             from bert_score import BERTScorer
             from bert_score.utils import model2layers
         layer = layer or model2layers.get(folder.name, 0)
@@ -51,7 +54,7 @@ class BertScore:
                 f"give it: --bertscore {folder}:LAYER",
             )
         try:
-            self._scorer = BERTScorer(model_type=str(folder), num_layers=layer)
+            self._scorer = BERTScorer(model_type=str(folder), num_layers=layer, device=torch_device(torch))
         except (OSError, ValueError, KeyError, AssertionError) as error:
             raise WeightsError(f"the weights in {folder} cannot be opened ({error})", _REMEDY) from error
         self.name = f"{folder.name}, layer {layer}"

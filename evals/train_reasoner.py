@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ragweave.evals.data import read_jsonl
 from ragweave.evals.training import Plan, Progress, Workplace
 from ragweave.models.checkpoint_files import Sheet, find, quiet, read_config, torch_and_transformers
-from ragweave.models.device import torch_device
+from ragweave.models.device import encoding_type, remedy, torch_device
 from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
 from ragweave.models.text import clip
 
@@ -309,7 +309,7 @@ def _overlaps(begin: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
 def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:
     read_config(folder)
     common = {"local_files_only": True, "trust_remote_code": False}
-    kind = torch.float32 if torch_device(torch) == "cpu" else torch.bfloat16
+    kind = encoding_type(torch, torch_device(torch))
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **common)
         model = transformers.AutoModelForCausalLM.from_pretrained(
@@ -319,7 +319,7 @@ def _load(folder: Path, torch: Any, transformers: Any) -> tuple[Any, Any]:
         raise WeightsError(
             f"{folder.name} cannot be loaded as a chat model: {type(error).__name__}:"
             f" {clip(str(error), 200)}",
-            "give a causal language model in safetensors",
+            remedy(error, "give a causal language model in safetensors"),
         ) from error
     if not tokenizer.chat_template or not tokenizer.is_fast:
         raise InputError(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ragweave.models.checkpoint_files import SHEET, Sheet
-from ragweave.models.device import torch_device
+from ragweave.models.device import halves, is_full, launched_on_cpu, torch_device
 from ragweave.models.errors import InputError, ModelError, RagweaveError
 from ragweave.models.text import clip
 
@@ -35,7 +35,7 @@ class Plan:
 
     The rate falls linearly to 0. A step learns from `batch` rows on every machine: each process reads
     batch / (accumulate x processes) of them at once. `bf16` computes in 16 bits over weights of 32; None
-    chooses it on a GPU. `held_out` is the share of the rows for measuring.
+    chooses it on a GPU that supports it. `held_out` is the share of the rows for measuring.
 
     Raises:
         InputError: if a value makes no sense.
@@ -75,11 +75,13 @@ class Workplace:
         """Return the Trainer's arguments; `kind` is their class.
 
         Raises:
-            InputError: if the batch cannot be shared out evenly.
+            InputError: if the batch cannot be shared out evenly, or the GPU cannot do what is wanted.
         """
         import torch
 
-        graphics = torch_device(torch) != "cpu"
+        device = torch_device(torch)
+        check_device(torch, device, plan)
+        graphics = device != "cpu"
         made = kind(
             output_dir=str(self.folder),
             num_train_epochs=plan.epochs,
@@ -87,7 +89,7 @@ class Workplace:
             lr_scheduler_type="linear",
             weight_decay=plan.decay,
             gradient_accumulation_steps=plan.accumulate,
-            bf16=graphics if plan.bf16 is None else plan.bf16,
+            bf16=halves(torch, device) if plan.bf16 is None else plan.bf16,
             use_cpu=not graphics,
             dataloader_pin_memory=False,  # rows may be tokenised straight onto the device
             save_total_limit=1,
@@ -132,7 +134,8 @@ class Workplace:
         except OSError as exc:
             raise InputError(f"{out} cannot be written ({exc.strerror})", "give another folder") from exc
         try:
-            yield
+            with _explained():
+                yield
         except RagweaveError:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -178,6 +181,8 @@ class Workplace:
         except ModelError:
             raise
         except (RuntimeError, ValueError) as error:
+            if is_full(error):
+                raise  # `open` explains it
             raise ModelError(
                 f"training failed: {type(error).__name__}: {clip(str(error), 300)}",
                 "out of memory: more parts (--accumulate), or shorter rows; else check the base model",
@@ -216,6 +221,45 @@ class Workplace:
                     raise
         else:
             folder.rename(out)
+
+
+def check_device(torch: Any, device: str, plan: Plan) -> None:
+    """Check that the GPU can do what is wanted.
+
+    Raises:
+        InputError: it cannot compute in bfloat16; it is one of several, and the Trainer takes all; or
+            `accelerate launch` wants the CPU.
+    """
+    if device != "cpu" and launched_on_cpu():
+        raise InputError(
+            f"RAGWEAVE_DEVICE is {device}, and `accelerate launch` was started with --cpu",
+            "leave out one of the two",
+        )
+    if plan.bf16 and device != "cpu" and not halves(torch, device):
+        raise InputError("this GPU does not compute in bfloat16", "leave out --bf16")
+    number = device.partition(":")[2]
+    if number and torch.cuda.device_count() > 1:
+        raise InputError(
+            f"RAGWEAVE_DEVICE is {device}, and a training takes every GPU that torch sees",
+            f"show it this one alone: set CUDA_VISIBLE_DEVICES to {number} and RAGWEAVE_DEVICE to cuda",
+        )
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say in words that the memory of the GPU is full."""
+    try:
+        yield
+    except RagweaveError:
+        raise
+    except RuntimeError as error:
+        if not is_full(error):
+            raise
+        raise ModelError(
+            "training failed: the memory of the GPU is full",
+            "give more parts (--accumulate), shorter rows (--max-length) or a smaller base, or end other"
+            " programs that use the GPU",
+        ) from error
 
 
 def _card(plan: Plan, base: str, data: Path, licence: str, figures: Mapping[str, float]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragweave.models.device import device_of
+from ragweave.models.device import device_of, lacks_library, remedy
 from ragweave.models.errors import InputError, MissingExtra, ModelError, WeightsError
 from ragweave.models.hub import fetch, held, verify
 from ragweave.models.offers import OFFERS, Offer
@@ -19,6 +20,8 @@ from ragweave.models.settings import model_settings
 from ragweave.models.speech import Asr, Transcript, Word, confidence_of
 from ragweave.models.text import clip
 from ragweave.models.vad import Sound
+
+logger = logging.getLogger(__name__)
 
 NEEDED = ("config.json", "model.bin", "tokenizer.json")
 """Files that faster-whisper would download if they are missing."""
@@ -31,6 +34,8 @@ _CONFIDENT = 0.7
 """Mean confidence of the words from which the language of a window is certain."""
 _CHANGES = 0.8
 """Probability from which one window changes the language of the recording."""
+_TRIAL = 16_000
+"""Samples of silence, a second, that a GPU reads at first."""
 _TEMPERATURES = (0.0, 0.4, 0.8)
 """Temperatures for segments that repeat or are unlikely; the six of the package cost twice the time."""
 
@@ -69,7 +74,8 @@ class Whisper(Asr):
             with self._lock:
                 return self._heard(samples, language)
         except Exception as error:
-            raise ModelError(f"whisper failed: {clip(str(error), 200)}", "check RAGWEAVE_ASR") from error
+            failed = f"whisper failed: {clip(str(error), 200)}"
+            raise ModelError(failed, remedy(error, "check RAGWEAVE_ASR")) from error
 
     def _by_language(self) -> tuple[Any, Any]:
         """Return the first English model and the first other model; each may be None."""
@@ -136,13 +142,41 @@ def _word(found: Any, logprob: float) -> Word:
 
 
 def _loaded(wanted: str) -> Any:
+    """Return a model on the device of the setting; by `auto` on the CPU if a library of CUDA is missing."""
     try:
         from ctranslate2 import get_cuda_device_count
+    except ImportError as error:
+        raise MissingExtra(f"transcribing by whisper:{wanted}", "video") from error
+    device = device_of(get_cuda_device_count(), "ctranslate2")
+    model = _opened(wanted, device)
+    if device == "cpu":
+        return model
+    try:
+        # CTranslate2 loads the libraries of CUDA at the first window.
+        segments, _ = model.transcribe(np.zeros(_TRIAL, np.float32), language=ENGLISH)
+        list(segments)
+    except Exception as error:
+        said = clip(str(error), 200)
+        if model_settings().device != "auto" or not lacks_library(error):
+            raise ModelError(
+                f"whisper failed on {device}: {said}", remedy(error, "check RAGWEAVE_ASR")
+            ) from error
+        logger.warning(
+            "Speech is transcribed on the CPU, because CTranslate2 cannot use the GPU: %s. Install this"
+            " library of CUDA in the version that it names, or set RAGWEAVE_DEVICE to cpu.",
+            said.rstrip("."),
+        )
+        return _opened(wanted, "cpu")
+    return model
+
+
+def _opened(wanted: str, device: str) -> Any:
+    try:
         from faster_whisper import WhisperModel
     except ImportError as error:
         raise MissingExtra(f"transcribing by whisper:{wanted}", "video") from error
     settings = model_settings()
-    device, _, number = device_of(get_cuda_device_count(), "ctranslate2").partition(":")
+    kind, _, number = device.partition(":")
     name, revision = _found(wanted)
     try:
         return WhisperModel(
@@ -150,18 +184,21 @@ def _loaded(wanted: str) -> Any:
             revision=revision or None,
             download_root=str(settings.weights / "hub"),
             local_files_only=settings.offline,
-            device=device,
+            device=kind,
             device_index=int(number or 0),
             # On a CPU int8 takes a third of the time with no more wrong words (docs/video.md).
-            compute_type="int8" if device == "cpu" else "default",
+            compute_type="int8" if kind == "cpu" else "default",
             cpu_threads=max(1, (os.cpu_count() or 2) // 2),
         )
     except Exception as error:
         advice = "unset RAGWEAVE_OFFLINE once" if settings.offline else "check the name and the network"
         raise WeightsError(
             f"the whisper model {wanted} cannot be loaded: {type(error).__name__}: {clip(str(error), 200)}",
-            "`ragweave setup speech` fetches one, or give a folder in the format of CTranslate2, or"
-            f" {advice}",
+            remedy(
+                error,
+                "`ragweave setup speech` fetches one, or give a folder in the format of CTranslate2, or"
+                f" {advice}",
+            ),
         ) from error
 
 

@@ -24,6 +24,7 @@ from ragweave.models.checkpoint_files import (
     torch_and_transformers,
     usable_labels,
 )
+from ragweave.models.device import remedy
 from ragweave.models.errors import InputError, ModelError, WeightsError
 from ragweave.models.relevance_reading import Passage
 from ragweave.models.text import clip
@@ -139,7 +140,7 @@ class TextModel:
         except Exception as exc:
             raise ModelError(
                 f"the checkpoint {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}",
-                "check its folder",
+                remedy(exc, "check its folder"),
             ) from exc
         found = torch.cat(parts)
         if not bool(torch.isfinite(found).all()):

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragweave.models.device import encoding_type, torch_device
+from ragweave.models.device import encoding_type, remedy, torch_device
 from ragweave.models.errors import MissingExtra, WeightsError
 from ragweave.models.failures import loading
 from ragweave.models.hub import fetch, held
@@ -179,10 +179,11 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
                 folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True,
                 ignore_mismatched_sizes=fresh_head, **LOCAL, **options,
             )  # fmt: skip
+            model = model.eval().to(device)
     except Exception as exc:
         raise WeightsError(
             f"the checkpoint {folder.name} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}",
-            "give a folder that save_pretrained or `ragweave train` has written",
+            remedy(exc, "give a folder that save_pretrained or `ragweave train` has written"),
         ) from exc
     body = f"{model.base_model_prefix}."
     missing: list[str] = []
@@ -195,7 +196,7 @@ def load_model(folder: Path, head: str, *, fresh_head: bool = False, **options: 
             f"the checkpoint {folder.name} lacks trained weights ({clip(', '.join(missing), 120)})",
             "it is a base model: train it first with `ragweave train`",
         )
-    return model.eval().to(device), tokenizer
+    return model, tokenizer
 
 
 def load_encoder(what: str, model: str, hint: str) -> tuple[Any, Any, Path]:

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from ragweave.models.device import remedy
 from ragweave.models.errors import ModelError, RagweaveError
 from ragweave.models.text import clip
 
@@ -209,7 +210,7 @@ class Batched:
                 raise
             except Exception as exc:
                 failed = f"the {self.kind} {self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}"
-                raise ModelError(failed, f"check {self.setting}") from exc
+                raise ModelError(failed, remedy(exc, f"check {self.setting}")) from exc
             if found.ndim != 2 or len(found) != len(batch) or (self._dim and found.shape[1] != self._dim):
                 raise ModelError(
                     f"the {self.kind} {self.name} returned an array of shape {found.shape} for {len(batch)}"

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, TypeGuard
 
+from ragweave.models.device import remedy
 from ragweave.models.errors import MissingExtra, ModelError, ModelTransient, RagweaveError
 from ragweave.models.settings import model_settings
 from ragweave.models.text import clip
@@ -113,6 +114,7 @@ def loading(what: str, extra: str, hint: str = "check the name and the network")
     except Exception as exc:
         if model_settings().offline:
             hint = "unset RAGWEAVE_OFFLINE once to download it"
+        hint = remedy(exc, hint)
         raise ModelError(f"{what} cannot be loaded: {type(exc).__name__}: {clip(str(exc), 200)}", hint).named(
             "model_not_loaded", what=what, name=type(exc).__name__, clip=clip(str(exc), 200)
         ) from exc

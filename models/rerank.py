@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ragweave.models.chat_client import address, stay_here
 from ragweave.models.checkpoint import classifier
 from ragweave.models.checkpoint_files import find, torch_and_transformers
-from ragweave.models.errors import InputError, ModelError, ModelTransient
+from ragweave.models.errors import InputError, ModelError, ModelTransient, RagweaveError
 from ragweave.models.failures import BACKOFF, explain, loading
 from ragweave.models.fastembed_files import opened
 from ragweave.models.relevance_reading import Passage
@@ -99,6 +99,8 @@ class PairReranker:
             with self._lock:
                 predicted = list(self._predict(question, list(map(readable, passages))))
                 found = np.asarray(predicted, dtype=np.float64)
+        except RagweaveError:
+            raise
         except Exception as exc:
             raise ModelError(
                 f"{self.name} failed: {type(exc).__name__}: {clip(str(exc), 200)}", _REMEDY

@@ -170,7 +170,8 @@ class ModelSettings(Settings):
         "auto",
         description=(
             "Where encoders, checkpoints and whisper compute: `cpu`, `cuda`, `cuda:1`, or `auto`, the first "
-            "GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in."
+            "GPU there is. On a GPU encoders take bfloat16 where it can, whisper what it was saved in. By "
+            "`auto` whisper takes the CPU if CTranslate2 finds no cuBLAS for the GPU."
         ),
     )
     chat_timeout: float = Field(

@@ -154,16 +154,9 @@ async def _library(name: str) -> Finding:
 
 
 async def _device() -> list[Finding]:
-    from ragweave.models.device import device_of, torch_device
+    from ragweave.models.device import places
 
-    try:
-        import torch
-    except ImportError:
-        place, name = device_of(0, "torch"), "no torch is installed"
-    else:
-        place = await asyncio.to_thread(torch_device, torch)
-        name = "no GPU is used" if place == "cpu" else torch.cuda.get_device_name(place)
-    return [Finding("device", "ok", f"models compute on {place} ({name})")]
+    return [Finding("device", "ok", await asyncio.to_thread(places))]
 
 
 async def _pictures() -> list[Finding]:

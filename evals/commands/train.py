@@ -52,7 +52,7 @@ AccumulateOption = Annotated[
 ]
 Bf16Option = Annotated[
     bool | None,
-    typer.Option("--bf16/--fp32", help="Compute in 16 or 32 bits; default: 16 on a GPU."),
+    typer.Option("--bf16/--fp32", help="Compute in 16 or 32 bits; default: 16 on a GPU that supports it."),
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of every draw; default 42.")]
 LengthOption = Annotated[

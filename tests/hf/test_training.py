@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from ragweave.evals import train_text as t
+from ragweave.models.settings import model_settings
 
 pytestmark = pytest.mark.hf
 pytest.importorskip("transformers", reason="the extra hf is not installed; `make test-hf` runs these tests")
 
-RECIPE = replace(t.ENCODER_ROUTER, epochs=3, rate=3e-3, batch=8)
+RECIPE = replace(t.ENCODER_ROUTER, epochs=3, rate=3e-3, batch=8, bf16=False)
 STEPS_OF_AN_EPOCH = 27
 """216 of 240 rows are learnt from."""
 
@@ -92,9 +93,13 @@ def test_a_stopped_training_goes_on_from_its_last_epoch_and_ends_as_if_never_sto
 
 
 def test_two_processes_share_a_batch_and_end_where_one_does(
-    train: Train, tmp_path: Path, base: Path, routed: Path
+    train: Train, tmp_path: Path, base: Path, routed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("RAGWEAVE_DEVICE", "cpu")
+    model_settings.cache_clear()
     alone, _ = train("alone", epochs=1)
+    # With a GPU at hand, too, `--cpu` is enough.
+    monkeypatch.delenv("RAGWEAVE_DEVICE")
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
     launch += [
         "--num_machines",

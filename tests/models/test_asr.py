@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -194,6 +195,45 @@ class Model:
 
     def detect_language(self, sound: np.ndarray) -> tuple[str, float, list[tuple[str, float]]]:
         return *self.hears, [self.hears]
+
+
+class LacksLibrary(Model):
+    """Plays a Whisper model on a GPU for which CTranslate2 finds no cuBLAS."""
+
+    def transcribe(self, sound: np.ndarray, **options: Any) -> tuple[list[SimpleNamespace], None]:
+        raise RuntimeError("Library libcublas.so.12 is not found or cannot be loaded")
+
+
+@pytest.fixture
+def without_cublas(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Play a machine with a GPU and without cuBLAS; collect the devices on which models are opened."""
+    devices: list[str] = []
+
+    def opened(name: str, *, device: str, **_: Any) -> Model:
+        devices.append(device)
+        return LacksLibrary() if device == "cuda" else Model(segment("Hello there."))
+
+    monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: 1))
+    monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=opened))
+    return devices
+
+
+def test_where_a_gpu_lacks_its_libraries_whisper_takes_the_cpu_and_says_why(
+    without_cublas: list[str], put: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    put(device="auto")
+    Whisper("tiny").check()
+    assert without_cublas == ["cuda", "cpu"]
+    assert "on the CPU" in caplog.text and "libcublas.so.12" in caplog.text
+
+
+def test_a_gpu_that_is_named_and_lacks_its_libraries_is_refused_with_a_remedy(
+    without_cublas: list[str], put: Any
+) -> None:
+    put(device="cuda")
+    with pytest.raises(ModelError, match=r"on cuda: Library libcublas.so.12 .*RAGWEAVE_DEVICE to cpu"):
+        Whisper("tiny").check()
+    assert without_cublas == ["cuda"]
 
 
 def hearing(*models: Model) -> Whisper:

@@ -314,3 +314,13 @@ def test_fastembed_is_loaded_once_and_reads_title_and_text(monkeypatch: pytest.M
 def test_a_model_that_fails_or_gives_no_score_for_each_is_an_error_in_words(scores: Any) -> None:
     with pytest.raises(ModelError, match=r"hf:x (gave no usable score|failed: TypeError)"):
         PairReranker("hf:x", lambda question, texts: scores).scores("q", PASSAGES)
+
+
+def test_what_a_cross_encoder_says_about_its_own_failure_stays_as_it_is() -> None:
+    def full(question: str, texts: list[str]) -> Any:
+        raise ModelError("the checkpoint x failed: CUDA out of memory", "end other programs")
+
+    with pytest.raises(
+        ModelError, match=r"^the checkpoint x failed: CUDA out of memory\. End other programs\.$"
+    ):
+        PairReranker("hf:x", full).scores("q", PASSAGES)

@@ -13,8 +13,8 @@ from pydantic import SecretStr
 
 from ragweave.models.asr_whisper import Whisper
 from ragweave.models.checkpoint_files import load_encoder, load_model
-from ragweave.models.device import encoding_type, torch_device
-from ragweave.models.errors import InputError, ModelError
+from ragweave.models.device import encoding_type, remedy, torch_device
+from ragweave.models.errors import InputError, ModelError, WeightsError
 from ragweave.models.settings import Role, model_settings
 from ragweave.models.subprocess_env import environment, import_path
 
@@ -134,12 +134,42 @@ def test_a_setting_says_where_encoders_compute_and_whisper_listens(
 ) -> None:
     put(device=wanted)
     given: dict[str, Any] = {}
-    whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options))
+    model = SimpleNamespace(transcribe=lambda sound, **_: ([], None))
+    whisper = SimpleNamespace(WhisperModel=lambda name, **options: given.update(options) or model)
     monkeypatch.setitem(sys.modules, "faster_whisper", whisper)
     monkeypatch.setitem(sys.modules, "ctranslate2", SimpleNamespace(get_cuda_device_count=lambda: count))
     Whisper("tiny").check()
     assert torch_device(torch(count)) == found
     assert f"{given['device']}:{given['device_index']}".removesuffix(":0") == found
+
+
+def test_accelerate_that_is_started_with_cpu_takes_no_gpu_by_itself(
+    put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCELERATE_USE_CPU", "true")
+    put(device="auto")
+    assert torch_device(torch(2)) == "cpu"
+    put(device="cuda")
+    assert torch_device(torch(2)) == "cuda"
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("CUDA out of memory. Tried to allocate 46.00 MiB", "the memory of the GPU is full"),
+        ("CUDA failed with error out of memory", "the memory of the GPU is full"),
+        (
+            "CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate`",
+            "the memory of the GPU is full",
+        ),
+        ("Library libcublas.so.12 is not found or cannot be loaded", "install this library of CUDA"),
+        ("Library cublas64_12.dll is not found or cannot be loaded", "install this library of CUDA"),
+        ("Could not load library libcudnn_ops_infer.so.8", "install this library of CUDA"),
+        ("size mismatch for classifier.weight", "check it"),
+    ],
+)
+def test_the_remedy_for_a_failure_of_a_gpu_is_that_of_the_gpu(said: str, found: str) -> None:
+    assert remedy(RuntimeError(said), "check it").startswith(found)
 
 
 def test_a_gpu_that_is_not_there_and_a_value_that_names_no_device_are_told(put: Any) -> None:
@@ -190,6 +220,20 @@ def test_an_encoder_is_opened_where_the_setting_says_and_what_has_thresholds_in_
     assert encoding_type(torch(1, 7), "cuda:0") == "float32", (
         "an older GPU does not compute in half precision"
     )
+
+
+def test_weights_that_do_not_fit_into_a_gpu_are_refused_in_words(
+    folder: Path, put: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(device: str) -> None:
+        raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    net = SimpleNamespace(base_model_prefix="net", eval=lambda: SimpleNamespace(to=full))
+    opened = SimpleNamespace(from_pretrained=lambda path, **_: (net, {"missing_keys": []}))
+    monkeypatch.setattr(sys.modules["transformers"], "AnyHead", opened)
+    put(device="cuda")
+    with pytest.raises(WeightsError, match=r"out of memory.*end other programs.*RAGWEAVE_DEVICE to cpu"):
+        load_model(folder, "AnyHead")
 
 
 def test_a_child_imports_from_checkouts_and_not_from_within_a_package_that_stands_on_the_path(
