@@ -1,22 +1,25 @@
-"""Verdicts on pairs of answers, for the claim of VideoRAG: the prompts of the judge with kept replies."""
+"""Verdicts of two judges on pairs of answers, for the claim of VideoRAG; their replies are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ragweave.evals.bootstrap import Interval, interval
-from ragweave.evals.claims.common import KeptChat, Row, lookup, read_rows
+from ragweave.evals.claims.common import KeptChat, Row, read_rows, share
 from ragweave.evals.judge import ASPECTS, Case, Judged, judge
 from ragweave.evals.report import table
 from ragweave.models.chat import chat, override
 
 RECORD = "video_rag_verdicts"
-"""Replies of the judge by the keys of their prompts."""
+"""A row per judge with its way of reading (`judge, reads`), then its replies (`judge, key, reply`)."""
 
-Verdicts = dict[str, list[Judged]]
+ByRival = dict[str, list[Judged]]
 """The verdicts on each question by the arm that the whole is compared with."""
+
+Verdicts = dict[str, ByRival]
+"""The verdicts of each judge, by its name."""
 
 
 def cases(rows: Sequence[Row], whole: str, over: str) -> list[Case]:
@@ -30,60 +33,110 @@ def cases(rows: Sequence[Row], whole: str, over: str) -> list[Case]:
     return out
 
 
-async def verdicts(rows: Sequence[Row], whole: str) -> Verdicts:
-    """Have the judge compare the answers of the whole with those of each other arm, in both orders.
-
-    Raises:
-        InputError: a prompt has no kept reply.
-    """
-    arms = [row["arm"] for row in rows]
-    found: Verdicts = {}
-    with override(judge=KeptChat(kept=lookup(read_rows(RECORD), "key", "reply"))):
-        model = chat("judge")
-        assert model is not None
-        for over in dict.fromkeys(arms):
-            if over != whole:
-                found[over] = await judge(cases(rows, whole, over), model, "pairs")
+def judges() -> dict[str, str]:
+    """Return how each judge reads, by its name."""
+    found = {}
+    for row in read_rows(RECORD):
+        if "reads" in row:
+            found[row["judge"]] = row["reads"]
     return found
 
 
-def shares(found: Mapping[str, Sequence[Judged]]) -> dict[str, dict[str, Interval]]:
-    """Return by rival and aspect the share of verdicts that the whole wins, its interval over questions."""
-    out: dict[str, dict[str, Interval]] = {}
-    for over, judged in found.items():
-        out[over] = {}
-        for aspect in ASPECTS:
-            votes = []
+async def verdicts(rows: Sequence[Row], whole: str) -> Verdicts:
+    """Have each judge compare the answers of the whole with those of each other arm, in both orders.
+
+    Raises:
+        InputError: a prompt has no kept reply of a judge.
+    """
+    kept: dict[str, dict[str, str]] = {}
+    for row in read_rows(RECORD):
+        if "key" in row:
+            kept.setdefault(row["judge"], {})[row["key"]] = row["reply"]
+    found: Verdicts = {}
+    for name, replies in kept.items():
+        with override(judge=KeptChat(kept=replies)):
+            found[name] = await _by_rival(rows, whole)
+    return found
+
+
+async def _by_rival(rows: Sequence[Row], whole: str) -> ByRival:
+    model = chat("judge")
+    assert model is not None
+    found: ByRival = {}
+    for row in rows:
+        over = row["arm"]
+        if over not in (whole, *found):
+            found[over] = await judge(cases(rows, whole, over), model, "pairs")
+    return found
+
+
+def votes(found: Verdicts, over: str, aspect: str) -> list[float]:
+    """Return for each question the share of verdicts that the whole wins, over judges and orders."""
+    marks = []
+    for by_rival in found.values():
+        marks.append([row.marks[aspect] for row in by_rival[over]])
+    share_of: list[float] = np.mean(marks, axis=(0, 2)).tolist()
+    return share_of
+
+
+def differing(found: Verdicts, aspect: str) -> NDArray[np.float64]:
+    """Return the marks by judge, pair of answers and order, without the pairs of equal answers.
+
+    Equal answers give one prompt in both orders, so its reply cannot show whether orders agree.
+    """
+    marks = []
+    for by_rival in found.values():
+        mine = []
+        for judged in by_rival.values():
             for row in judged:
-                votes.append(float(np.mean(row.marks[aspect])))
-            out[over][aspect] = interval(votes)
-    return out
+                if row.case.a != row.case.b:
+                    mine.append(row.marks[aspect])
+        marks.append(mine)
+    return np.array(marks)
 
 
-def shown(found: Mapping[str, Sequence[Judged]]) -> str:
-    """Return the table of verdicts, and how often both orders have the same winner."""
-    by_rival = shares(found)
+def orders_agree(found: Verdicts, aspect: str) -> float:
+    """Return how often a judge names the same answer in both orders."""
+    marks = differing(found, aspect)
+    return float(np.mean(marks[:, :, 0] == marks[:, :, 1]))
+
+
+def judges_agree(found: Verdicts, aspect: str) -> float:
+    """Return how often both judges name the same answer to a prompt."""
+    first, second = differing(found, aspect)
+    return float(np.mean(first == second))
+
+
+def shown(found: Verdicts) -> str:
+    """Return the shares over both judges and those of each judge overall, with agreement and counts."""
+    rivals = [*next(iter(found.values()))]
+    questions = len(votes(found, rivals[0], "overall"))
+    columns = [f"the whole wins, {questions} questions"]
+    for over in rivals:
+        columns.append(f"over {over}")
+    columns += ["orders agree", "judges agree"]
     rows = []
     for aspect in ASPECTS:
-        row = [aspect]
-        for of_rival in by_rival.values():
-            share = of_rival[aspect]
-            row.append(f"{share.mean:.2f} [{share.low:.2f}, {share.high:.2f}]")
-        rows.append(row)
-    questions = len(next(iter(found.values())))
-    columns = [f"the whole wins, {questions} questions"]
-    for name in by_rival:
-        columns.append(f"over {name}")
-    return f"{table(columns, rows)}\n{_agree(found)}"
+        row = [aspect, *_shares(found, rivals, aspect)]
+        rows.append([*row, f"{orders_agree(found, aspect):.2f}", f"{judges_agree(found, aspect):.2f}"])
+    for name, by_rival in found.items():
+        alone = {name: by_rival}
+        row = [f"overall, {name} judge", *_shares(alone, rivals, "overall")]
+        rows.append([*row, f"{orders_agree(alone, 'overall'):.2f}", ""])
+    return f"{table(columns, rows)}\n{_counted(found, len(rivals) * questions)}"
 
 
-def _agree(found: Mapping[str, Sequence[Judged]]) -> str:
-    """Return the number of verdicts, and the share of pairs with the same overall winner in both orders."""
-    agree = []
-    for judged in found.values():
-        for row in judged:
-            first, second = row.marks["overall"]
-            agree.append(first == second)
-    return (
-        f"{2 * len(agree)} verdicts, each by the judge's prompt; orders agree in {np.mean(agree):.2f} of them"
-    )
+def _shares(found: Verdicts, rivals: Sequence[str], aspect: str) -> list[str]:
+    return [share(votes(found, over, aspect)) for over in rivals]
+
+
+def _counted(found: Verdicts, pairs: int) -> str:
+    """Return the number of verdicts, the pairs that agreement leaves out, and how each judge reads."""
+    equal = pairs - differing(found, "overall").shape[1]
+    lines = [
+        f"{2 * pairs * len(found)} verdicts: {len(found)} judges, {pairs} pairs, both orders; "
+        f"agreement leaves out pairs of equal answers, {equal}"
+    ]
+    for name, reads in judges().items():
+        lines.append(f"{name} judge: {reads}")
+    return "\n".join(lines)

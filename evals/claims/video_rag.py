@@ -6,7 +6,7 @@ any caption existed. A clip among the first 1 or 5 is right if it overlaps the s
 video_rag_clips.jsonl has the clips of each arm; with a folder of public data they are measured again.
 
 A writer with recorded prompts and replies answers eight open questions from the six best items of an arm, and
-a judge compares them by its own prompts, with recorded replies (`video_judged`).
+two judges compare them by the judge's prompts, with recorded replies (`video_judged`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ragweave.evals.claims.common import (
     share,
     write_rows,
 )
+from ragweave.evals.judge import ASPECTS
 from ragweave.evals.report import table
 from ragweave.models.errors import InputError
 from ragweave.models.text import clock
@@ -205,14 +206,14 @@ def draw(
         series[f"what is {kind}"] = [_mean(mine, kept, arm, 5) for arm in ARMS]
     bars(axes[0], series, list(ARMS))
     axes[0].set_title("A clip of the right seconds among the first five")
-    shares = video_judged.shares(verdicts)
-    aspects = list(next(iter(shares.values())))
-    wins = {}
-    for other, by_aspect in shares.items():
-        wins[f"over {other}"] = [by_aspect[aspect].mean for aspect in aspects]
-    bars(axes[1], wins, aspects)
+    wins: dict[str, list[float]] = {}
+    for other in JUDGED[1:]:
+        for aspect in ASPECTS:
+            votes = video_judged.votes(verdicts, other, aspect)
+            wins.setdefault(f"over {other}", []).append(float(np.mean(votes)))
+    bars(axes[1], wins, ASPECTS)
     axes[1].axvline(0.5, color="grey", linewidth=0.8)
-    axes[1].set_title("Verdicts that the whole wins")
+    axes[1].set_title("Verdicts of two judges that the whole wins")
     save(figure, path)
 
 

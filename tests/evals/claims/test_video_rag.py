@@ -13,7 +13,7 @@ from ragweave.corpora.knowledge.graph import Mention
 from ragweave.evals.claims import video_judged, video_published, video_rag
 from ragweave.evals.claims.common import Given, read_rows
 from ragweave.evals.claims.video_library import KeptIndexing, key_of
-from ragweave.evals.judge import ASPECTS
+from ragweave.evals.judge import ASPECTS, Case, Judged
 from ragweave.models.errors import InputError
 from ragweave.tests.evals.claims.page import block_of
 
@@ -31,18 +31,49 @@ def test_every_open_question_has_an_answer_of_each_arm() -> None:
     assert answers == {(q, arm) for q in asked for arm in video_rag.JUDGED}
 
 
-async def test_the_prompts_of_the_judge_are_answered_in_both_orders_from_kept_replies() -> None:
+async def test_each_judge_answers_every_prompt_in_both_orders_from_kept_replies() -> None:
     found = await video_judged.verdicts(read_rows("video_rag_answers"), video_rag.WHOLE)
-    assert [*found] == [*video_rag.JUDGED[1:]]
-    for judged in found.values():
-        assert len(judged) == 8 and not sum(row.unread for row in judged)
-        assert all(len(row.marks[aspect]) == 2 for row in judged for aspect in ASPECTS)
+    assert [*found] == [*video_judged.judges()] and len(found) == 2
+    for by_rival in found.values():
+        assert [*by_rival] == [*video_rag.JUDGED[1:]]
+        for judged in by_rival.values():
+            assert len(judged) == 8 and not sum(row.unread for row in judged)
+            assert all(len(row.marks[aspect]) == 2 for row in judged for aspect in ASPECTS)
 
 
 async def test_equal_answers_split_their_verdicts() -> None:
     found = await video_judged.verdicts(read_rows("video_rag_answers"), video_rag.WHOLE)
-    equal = [row for judged in found.values() for row in judged if row.case.a == row.case.b]
-    assert equal and all(row.marks[aspect] == [1.0, 0.0] for row in equal for aspect in ASPECTS)
+    for by_rival in found.values():
+        equal = [row for judged in by_rival.values() for row in judged if row.case.a == row.case.b]
+        assert equal and all(row.marks[aspect] == [1.0, 0.0] for row in equal for aspect in ASPECTS)
+
+
+def test_both_judges_reply_to_the_same_prompts_once() -> None:
+    keys: dict[str, list[str]] = {}
+    for row in read_rows(video_judged.RECORD):
+        if "key" in row:
+            keys.setdefault(row["judge"], []).append(row["key"])
+    one, other = keys.values()
+    assert sorted(one) == sorted(other) == sorted({*one})
+
+
+def _judged(a: str, b: str, *marks: float) -> Judged:
+    return Judged(Case(a, "Why?", a, b), {aspect: [*marks] for aspect in ASPECTS})
+
+
+def test_shares_are_over_judges_and_orders_and_agreement_leaves_equal_answers_out() -> None:
+    found = {
+        "one": {"part": [_judged("a", "b", 1, 1), _judged("c", "d", 0, 1), _judged("e", "e", 1, 0)]},
+        "other": {"part": [_judged("a", "b", 1, 1), _judged("c", "d", 0, 0), _judged("e", "e", 1, 0)]},
+    }
+    assert video_judged.votes(found, "part", "depth") == [1.0, 0.25, 0.5]
+    assert video_judged.orders_agree(found, "depth") == 0.75
+    assert video_judged.judges_agree(found, "depth") == 0.75
+    text = video_judged.shown(found)
+    assert (
+        "12 verdicts: 2 judges, 3 pairs, both orders; agreement leaves out pairs of equal answers, 1" in text
+    )
+    assert text.splitlines()[8].split()[:4] == ["overall,", "one", "judge", "0.67"]
 
 
 async def test_an_answer_that_no_kept_reply_judges_is_named() -> None:
