@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -24,7 +24,8 @@ from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, CallerNow, library_for, visible
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.attached import Sender
-from ragweave.serve.chat_request import SOURCES, ChatRequest, check, chore, conversation
+from ragweave.serve.chat_request import SOURCES, ChatRequest, check, conversation
+from ragweave.serve.chores import chore
 from ragweave.serve.direct import Events, answering, context_of, library_named_in, noted, unless_left
 from ragweave.serve.problems import NotFound, invalid, openai_error
 
@@ -63,9 +64,13 @@ async def reply(
     request: Request,
     chat: ChatRequest,
     write: type[ChatCompletionWriter],
+    notes: Sequence[str] = (),
 ) -> Response:
-    """Answer the last message in the form of the writer `write`, whole or streamed."""
-    check(chat)
+    """Answer the last message in the form of the writer `write`, whole or streamed.
+
+    `notes` are added to those of the answer.
+    """
+    check(chat, write.names)
     own = chat.ragweave
     graph, library = await resolve(caller, chat.model, library_named_in(own.library, own.context))
     ready = chore(chat.messages)
@@ -78,7 +83,7 @@ async def reply(
             chat.messages, app_state.pictures, chat.files, has_writer_model(context), sender
         )
         run = answering(app_state.slots, library, said.messages, graph, own.context, said.files)
-        events = noted(run, said.notes)
+        events = noted(run, [*notes, *said.notes])
     writer = write(chat, app_state.address(request))
     if chat.stream:
         # Wait for the first delta here, so that a refused question gets an HTTP status of its own.
@@ -115,7 +120,12 @@ def _model(name: str) -> dict[str, Any]:
 
 
 class ChatCompletionWriter:
-    """Write the events of one run as a chat completion; `base` is this server's address, for links."""
+    """Write the events of one run as a chat completion; `base` is this server's address, for links.
+
+    `names` are the caller's names for options of chat completions, if they have others.
+    """
+
+    names: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         self._request, self._base = request, base

@@ -154,7 +154,9 @@ class RunDriver:
         how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         context = await self._with_files(run)
-        notes = [note for file in context.files for note in file.notes]
+        notes = [*run.notes]
+        for file in context.files:
+            notes.extend(file.notes)
         last: dict[str, Any] = {}
         async with aclosing(noted(events_of(run.library, messages, context, **how), notes)) as events:
             async for event in events:

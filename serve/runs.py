@@ -59,12 +59,14 @@ class Runs:
         new: bool = False,
         replaces: int = 0,
         seen: str = "",
+        notes: Sequence[str] = (),
     ) -> ServedRun:
         """Begin to answer a question.
 
         `earlier` has the messages before it, from elsewhere or up to the turn that this one replaces. A
         `new` conversation is stored, and the turns from number `replaces` on are removed, only when the
-        answer begins. `seen` is the run of the last turn that the caller has read.
+        answer begins. `seen` is the run of the last turn that the caller has read. `notes` are added to
+        those of the answer.
 
         Raises:
             Refused: too many answers are in progress, or the conversation is being answered.
@@ -73,7 +75,7 @@ class Runs:
         if not new:
             await self._drop_waiting(thread.id)
         id = secrets.token_urlsafe(16)
-        run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier)
+        run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier, notes)
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
@@ -218,7 +220,7 @@ class Runs:
         run = ServedRun(
             record.id, record.owner, record.thread, library, about["graph"], about["question"], context
         )
-        run.turn = record.turn
+        run.turn, run.notes = record.turn, about.get("notes", ())
         run.journal = await self._followed.take(run.id)
         return run
 
