@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from ragweave.corpora.parts import part
 from ragweave.corpora.store.beside import FileBeside
@@ -25,7 +26,7 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.web.fetch import fetched
 from ragweave.models import embed
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.kept_files import KeptFiles
+from ragweave.serve.kept_files import KeptFiles, check_size
 from ragweave.serve.uploads import safe_name
 
 if TYPE_CHECKING:
@@ -83,19 +84,23 @@ class ReadFiles(NamedTuple):
     notes: list[str]
 
 
+NO_FILES = ReadFiles([], [])
+
+
 def sent_file(part: Mapping[str, Any]) -> SentFile | None:
     """Return the file in a part of a message, or None if it has none.
 
-    The part has the form of OpenAI, Anthropic or LangChain.
+    The part has the form of OpenAI, Anthropic or LangChain, or is an embedded resource of MCP.
     """
     kind = str(part.get("type", ""))
-    if "file" not in kind and "document" not in kind:
+    if not any(word in kind for word in ("file", "document", "resource")):
         return None
     inner = _inner_part(part)
     members = {**part, **inner}
     name = _text_of(members, "filename", "name", "title")
     name = name or _text_of(_mapping(part.get("extras")), "filename", "name")
-    content = _text_of(members, "file_data", "base64", "data")
+    name = name or _last_part(_text_of(members, "uri"))
+    content = _text_of(members, "file_data", "base64", "blob", "data")
     text = _text_of(members, "text")
     is_text = inner.get("type") == "text" or part.get("source_type") == "text"
     if is_text or (text and not content):
@@ -116,8 +121,13 @@ def _url_of(members: Mapping[str, Any], content: str) -> str:
     schemes = ("http:", "https:")
     if content.startswith(schemes):
         return content
-    url = _text_of(members, "file_url", "url")
+    url = _text_of(members, "file_url", "url", "uri")
     return url if url.startswith(schemes) else ""
+
+
+def _last_part(uri: str) -> str:
+    """Return the last part of the path of an address: the name of the file there."""
+    return unquote(urlsplit(uri).path.rstrip("/").rpartition("/")[2]) if uri else ""
 
 
 def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
@@ -130,7 +140,7 @@ def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
 
 def _inner_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the object within a part that describes the file."""
-    for key in ("file", "input_file", "source"):
+    for key in ("file", "input_file", "source", "resource"):
         inner = part.get(key)
         if isinstance(inner, Mapping):
             return inner
@@ -169,10 +179,9 @@ def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
     return found
 
 
-def with_names(text: str, sent: Sequence[SentFile]) -> str:
+def with_names(text: str, names: Sequence[str]) -> str:
     """Return a question followed by the names of its files, so that a model understands “this file”."""
-    names = list(dict.fromkeys([file.shown for file in sent]))
-    quoted = [f"“{name}”" for name in names[:_NAMED]]
+    quoted = [f"“{name}”" for name in list(dict.fromkeys(names))[:_NAMED]]
     return " ".join([text, *quoted])
 
 
@@ -273,6 +282,7 @@ class FileDesk:
         if file.missing:
             remedy = "index it into the library and ask again"
             raise InputError(f"{file.name[:80]!r} is {file.missing}", remedy)
+        check_size(file.name, file.data)
         if file.id not in self._cache:
             passages = await self._desk.with_reader(lambda readers: _read(readers, file))
             self._cache[file.id] = passages

@@ -231,7 +231,7 @@ def _question(words: str, named_files: Sequence[SentFile], pictures: Sequence[At
     """Return a question without the template around it, with the names of files appended."""
     text = without_file_list(question_in(words))
     if named_files and text.strip():
-        text = with_names(text, named_files)
+        text = with_names(text, [file.shown for file in named_files])
     return asked_with(text, pictures)
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from common import LIT, SAILS
+from common import FILE_PART, IMAGE_PART, LIT, SAILS, WHO, with_part
 from langserve import RemoteRunnable
 
 agent = RemoteRunnable(f"{sys.argv[1]}/langserve/agent/")
@@ -17,6 +17,8 @@ print(
             "chat": first["content"],
             "stream": events[-1]["content"],
             "citations": "".join(c["open"]["href"] for c in first["citations"]),
+            "file": agent.invoke({"messages": [with_part(WHO, FILE_PART)]})["content"],
+            "picture": agent.invoke({"messages": [with_part(LIT, IMAGE_PART)]})["content"],
             "follow-up": agent.invoke({"question": SAILS}, thread)["content"],
         }
     )
