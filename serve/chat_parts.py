@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragweave.serve.attached import SentFile, sent_file
+from ragweave.serve.sent_file import SentFile, sent_file
 
 _UNREAD_PARTS = {
     "audio": "a recording",

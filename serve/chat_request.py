@@ -16,12 +16,13 @@ from ragweave.components.attachments import Attachment, asked_with, held
 from ragweave.corpora.store.beside import FileBeside
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.app_state import Body
-from ragweave.serve.attached import Sender, SentFile, files_of_app, with_names
+from ragweave.serve.attached import Sender
 from ragweave.serve.chat_messages import UNREADABLE, Message, read_message
 from ragweave.serve.chat_parts import ParsedContent, read_content
 from ragweave.serve.chat_templates import files_in, question_in, without_file_list, without_inlined
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
 from ragweave.serve.problems import Refused
+from ragweave.serve.sent_file import SentFile, files_of_app, with_names
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
 _LINKED_TITLE = re.compile(r"^\[(.+)\]\([^)\s]*\)(?= \[\[\d+\]\]\()", re.M)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from ragweave.serve.attached import SentFile, read_before
+from ragweave.serve.sent_file import SentFile, of_text
 
 _FILES = re.compile(r"\A\s*<attached_files>\n.*?\n</attached_files>\s*", re.S)
 """The list of files that Open WebUI puts before a question, for models that call its tools."""
@@ -31,7 +31,7 @@ def files_in(text: str) -> list[SentFile]:
         texts_by_name[_UNNAMED] = [context]
     files = []
     for name, texts in texts_by_name.items():
-        files.append(read_before(html.unescape(name), "\n\n".join(texts)))
+        files.append(of_text(html.unescape(name), "\n\n".join(texts)))
     return files
 
 
@@ -56,7 +56,7 @@ def without_inlined(text: str) -> tuple[list[SentFile], str]:
             rest.append(_BEGIN + piece)
             continue
         name = _NAME.search(head)
-        files.append(read_before(name[1] if name else _UNNAMED, content.strip()))
+        files.append(of_text(name[1] if name else _UNNAMED, content.strip()))
         rest.append(after.partition("-----")[2].lstrip("\n"))
     if not files:
         return files, text

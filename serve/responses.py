@@ -1,7 +1,8 @@
 """Serve `/v1/responses` of the OpenAI API: the answers of chat completions, in the form of newer clients.
 
-The server stores nothing: clients send the whole conversation in `input`. References to what is stored
-elsewhere are left out with a note. A request to answer in the background is answered at once.
+Clients send the whole conversation in `input`, or the id of the response that a request follows: the last ones
+are held in memory. References to anything else that is stored are left out with a note. A request to answer in the
+background is answered at once.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from sse_starlette import ServerSentEvent
 from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import AppStateNow, Body
+from ragweave.serve.chat_completion import ChatCompletionWriter, usage_of
 from ragweave.serve.chat_request import ChatRequest, Own
 from ragweave.serve.direct import Events
-from ragweave.serve.openai import ChatCompletionWriter, reply, usage_of
+from ragweave.serve.openai import Stored, reply
 from ragweave.serve.problems import openai_error
 
 router = APIRouter(prefix="/v1")
@@ -36,7 +38,8 @@ class ResponseRequest(Body):
     model: str = Field(max_length=400)
     input: str | list[Any] = Field(max_length=10_000_000)
     stream: bool | None = False
-    previous_response_id: Any = None
+    previous_response_id: str | None = None
+    store: bool | None = None
     conversation: Any = None
     prompt: Any = None
     tool_choice: Any = None
@@ -54,18 +57,16 @@ async def respond(
     caller: CallerNow, app_state: AppStateNow, request: Request, body: ResponseRequest
 ) -> Response:
     """Answer the last message of the input."""
-    return await reply(caller, app_state, request, as_chat(body), Responder, _references(body))
+    return await reply(caller, app_state, request, as_chat(body), Responder, _stored(body))
 
 
-def _references(body: ResponseRequest) -> list[str]:
-    """Return the note on what a request refers to, which is not stored here."""
-    named = []
-    for name in ("previous_response_id", "conversation", "prompt"):
-        if getattr(body, name):
-            named.append(name)
-    if not named:
-        return []
-    return [f"Not stored here, and not used: {', '.join(named)}. Send the whole conversation in input."]
+def _stored(body: ResponseRequest) -> Stored:
+    """Return what a request refers to; stored conversations and prompts get a note."""
+    named = [name for name in ("conversation", "prompt") if getattr(body, name)]
+    notes = []
+    if named:
+        notes = [f"Not stored here, and not used: {', '.join(named)}. Send the whole conversation in input."]
+    return Stored(body.previous_response_id or "", body.store is not False, notes)
 
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
@@ -147,7 +148,7 @@ class Responder(ChatCompletionWriter):
 
     def __init__(self, request: ChatRequest, base: str) -> None:
         super().__init__(request, base)
-        self._ids = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
+        self._id, self._message_id = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
         self._n = -1
 
     async def whole(self, events: Events) -> dict[str, Any]:
@@ -160,7 +161,7 @@ class Responder(ChatCompletionWriter):
     async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the events of a streamed response."""
         text = first.get("content") or ""
-        place = {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
+        place = {"item_id": self._message_id, "output_index": 0, "content_index": 0}
         yield self._event("response.created", response=self._whole("in_progress"))
         yield self._event("response.in_progress", response=self._whole("in_progress"))
         empty = {**self._message("in_progress", ""), "content": []}
@@ -200,13 +201,13 @@ class Responder(ChatCompletionWriter):
         return {"type": "output_text", "text": text, "annotations": flat, "logprobs": []}
 
     def _message(self, status: str, text: str) -> dict[str, Any]:
-        head = {"type": "message", "id": self._ids[1], "status": status, "role": "assistant"}
+        head = {"type": "message", "id": self._message_id, "status": status, "role": "assistant"}
         return {**head, "content": [self._part(text)]}
 
     def _whole(self, status: str, text: str = "") -> dict[str, Any]:
         done = status == "completed"
         return {
-            "id": self._ids[0],
+            "id": self._id,
             "object": "response",
             "created_at": self._created,
             "status": status,

@@ -32,13 +32,14 @@ from ragweave.serve.access import (
 )
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.ask_bodies import LARGEST, Change, Consent, NewThread, QueryBody, QuestionBody
-from ragweave.serve.attached import Sender, SentFile
+from ragweave.serve.attached import Sender
 from ragweave.serve.chat_request import ParsedConversation, conversation, literal
 from ragweave.serve.direct import context_of, library_named_in
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
 from ragweave.serve.run import new_thread
+from ragweave.serve.sent_file import SentFile
 from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thread
 
 router = APIRouter(prefix="/api")

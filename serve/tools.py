@@ -18,10 +18,11 @@ from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.condense import check_question
-from ragweave.serve.attached import NO_FILES, ReadFiles, SentFile, sent_file, with_names
+from ragweave.serve.attached import NO_FILES, ReadFiles
 from ragweave.serve.direct import Events, answering, context_of, noted
 from ragweave.serve.media import with_openings
 from ragweave.serve.quotes import where
+from ragweave.serve.sent_file import SentFile, sent_file, with_names
 from ragweave.serve.slots import Slots
 
 ABOUT = (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ragweave.models.chat import override
 from ragweave.serve import attached
-from ragweave.serve.attached import files_of_app, sent_file
 from ragweave.serve.chat_templates import files_in, question_in, without_inlined
+from ragweave.serve.sent_file import files_of_app, sent_file
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support import ScriptedChat
 

@@ -20,10 +20,10 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.locks import held
 from ragweave.serve.chapters import chapters_of
+from ragweave.serve.chat_completion import ChatCompletionWriter
 from ragweave.serve.chat_request import ChatRequest, without_links
 from ragweave.serve.conversations import forget_library, latest, of_the_server
 from ragweave.serve.database import SCHEMA
-from ragweave.serve.openai import ChatCompletionWriter
 from ragweave.serve.store import ConversationThread, Store, add_thread, now
 from ragweave.tests.serve.conftest import QUESTION
 
