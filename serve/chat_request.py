@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from ragweave.components.attachments import MOST as MOST_PICTURES
 from ragweave.components.attachments import Attachment, asked_with, held
+from ragweave.components.chat_messages import UNREADABLE, Message, read_message
 from ragweave.corpora.store.beside import FileBeside
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.app_state import Body
 from ragweave.serve.attached import Sender
-from ragweave.serve.chat_messages import UNREADABLE, Message, read_message
 from ragweave.serve.chat_parts import ParsedContent, read_content
 from ragweave.serve.chat_templates import files_in, question_in, without_file_list, without_inlined
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of

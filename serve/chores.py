@@ -13,8 +13,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ragweave.components.chat_messages import Message, read_message
 from ragweave.models.text import clip
-from ragweave.serve.chat_messages import Message, read_message
 from ragweave.serve.chat_parts import read_content
 
 _TITLE = 60

@@ -220,9 +220,6 @@ def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Pa
     for door, given in itertools.product(doors, (7, ["a"])):
         with pytest.raises(InputError, match=words):
             door(given)
-    for given in ([{"role": "x"}], [{"role": "x", "content": "a"}], [5]):
-        with pytest.raises(InputError, match="one of the messages cannot be read"):
-            ask(QUESTION, messages=given)
     for given in (5, [5], None):
         with pytest.raises(InputError, match="a path is no text but"):
             index(given)
@@ -233,3 +230,19 @@ def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Pa
     ):
         Retriever(library="house", k=0)
     assert not home.exists()
+
+
+def test_a_message_that_cannot_be_read_is_left_out_with_a_note(example: ModuleType) -> None:
+    given: Any = [{"role": "critic", "content": "a"}, None, {"role": "tool", "content": "42"}]
+    answer = ask(QUESTION, messages=given)
+    assert "1874" in answer.text
+    assert "Not used of what was sent: a message that cannot be read (3 times)." in answer.notes
+
+
+def test_the_context_of_an_outer_graph_is_told_from_misspelt_settings(example: ModuleType) -> None:
+    agent = build_agent("agent")
+    own: Any = {"tenant": "a", "model": "theirs"}
+    with pytest.raises(InputError, match=r"tenant: there is no such setting.* as its member `ragweave`"):
+        agent.invoke({"question": QUESTION}, context=own)
+    end = agent.invoke({"question": QUESTION}, context={**own, "ragweave": {"top_k": 3}})
+    assert "1874" in end["answer"].text

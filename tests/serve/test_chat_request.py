@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragweave.serve.chat_messages import read_message
+from ragweave.components.chat_messages import read_message
 from ragweave.serve.chat_parts import read_content
 from ragweave.serve.chat_templates import question_in
 from ragweave.serve.chores import chore

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ragweave.components import check, marking, phrases, prose
+from ragweave.components import chat_messages, check, marking, phrases, prose
 from ragweave.components.phrases import FEW, QUOTED, SET_UP
-from ragweave.serve import chat_messages, chat_parts, chat_request
+from ragweave.serve import chat_parts, chat_request
 from ragweave.serve.notes import ITEMS, NOTES, coded, with_key
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support.serving import ask_over_http

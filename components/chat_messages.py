@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    ChatMessage,
+    HumanMessage,
+    SystemMessage,
+    convert_to_messages,
+)
 
 _ROLES = {
     "human": "user",
@@ -79,3 +87,42 @@ def _role(name: str) -> str:
     """Return a role by its name in the API of OpenAI."""
     role = name.strip().lower().removesuffix("chunk").removesuffix("message")
     return _ROLES.get(role, role)[:100]
+
+
+_NOT_CONVERTED = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
+"""Errors that LangChain raises for messages that it cannot read."""
+
+
+def converted(given: Any) -> list[Any]:
+    """Return messages that LangGraph can read, in the forms that came if it can read them.
+
+    The text of any other message of user, assistant or system is kept; what else cannot be read becomes a message of
+    the role `UNREADABLE`.
+    """
+    messages = []
+    for one in given if isinstance(given, list) else [given]:
+        try:
+            convert_to_messages([one])
+            messages.append(one)
+        except _NOT_CONVERTED:
+            messages.append(_as_text(read_message(one)))
+    return messages
+
+
+def _as_text(message: Message) -> AnyMessage:
+    """Return the text of a message that LangChain cannot read."""
+    content = message.content
+    text = content.get("text") if isinstance(content, dict) else content
+    if isinstance(text, str):
+        if message.role == "user":
+            return HumanMessage(text)
+        if message.role == "assistant":
+            return AIMessage(text)
+        if message.role in ("system", "developer"):
+            return SystemMessage(text)
+    return ChatMessage(content="", role=UNREADABLE)
+
+
+def is_unreadable(message: AnyMessage) -> bool:
+    """Return whether a message stands in for one that could not be read."""
+    return isinstance(message, ChatMessage) and message.role == UNREADABLE
