@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import itertools
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall
@@ -239,10 +240,22 @@ def test_a_message_that_cannot_be_read_is_left_out_with_a_note(example: ModuleTy
     assert "Not used of what was sent: a message that cannot be read (3 times)." in answer.notes
 
 
-def test_the_context_of_an_outer_graph_is_told_from_misspelt_settings(example: ModuleType) -> None:
-    agent = build_agent("agent")
-    own: Any = {"tenant": "a", "model": "theirs"}
+class OuterContext(TypedDict, total=False):
+    """The context of a graph of somebody else, one name of which is a setting here too."""
+
+    tenant: str
+    model: str
+    ragweave: dict[str, Any]
+
+
+def test_an_outer_context_with_a_name_of_ours_sets_the_run_by_its_member(example: ModuleType) -> None:
+    outer = StateGraph(MessagesState, context_schema=OuterContext)
+    outer.add_node("notes", build_agent("agent"))
+    outer.add_edge(START, "notes")
+    graph: Any = outer.compile()
+    given = {"messages": [("user", QUESTION)]}
+    own = {"tenant": "a", "model": "theirs"}
     with pytest.raises(InputError, match=r"tenant: there is no such setting.* as its member `ragweave`"):
-        agent.invoke({"question": QUESTION}, context=own)
-    end = agent.invoke({"question": QUESTION}, context={**own, "ragweave": {"top_k": 3}})
-    assert "1874" in end["answer"].text
+        asyncio.run(graph.ainvoke(given, context=own))
+    end = asyncio.run(graph.ainvoke(given, context={**own, "ragweave": {"top_k": 3}}))
+    assert "1874" in end["messages"][-1].text
