@@ -104,6 +104,31 @@ async def test_a_file_that_a_client_has_written_into_the_message_is_a_file(clien
     assert without_inlined("-----BEGIN FILE x") == ([], "-----BEGIN FILE x")
 
 
+PASTED = {
+    "elements in a part for the system": (
+        f"{WHO}\n\n<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->\n<files_info>\n<hint>Refer to these.</hint>\n"
+        f'<file id="1" name="kiln.md" type="text/markdown">{KILN * 200}</file>\n</files_info>\n'
+        "<!-- END SYSTEM CONTEXT -->"
+    ),
+    "elements alone": f'<documents>\n<document name="kiln.md">{KILN}</document>\n</documents>\n{WHO}',
+}
+
+
+@pytest.mark.parametrize("text", PASTED.values(), ids=PASTED)
+async def test_a_file_that_is_an_element_of_the_question_is_a_file(
+    client: httpx.AsyncClient, text: str
+) -> None:
+    told = await said(client, [asked(text)])
+    assert told.index("fired in 1911 by Rosa") < told.index("3 October 1874")
+    assert without_inlined("What is <file>? And <file name=''>x</file>?")[0] == []
+
+
+async def test_passages_in_brackets_in_the_instructions_are_a_file(client: httpx.AsyncClient) -> None:
+    system = f"Answer politely.\nContext:\n    [CONTEXT 0]:\n{KILN}\n[END CONTEXT 0]\n\n"
+    told = await said(client, [{"role": "system", "content": system}, asked(WHO)])
+    assert "fired in 1911 by Rosa" in told
+
+
 async def test_the_member_files_of_open_webui_is_read_whole_and_once(client: httpx.AsyncClient) -> None:
     row = {
         "type": "file",
