@@ -96,8 +96,8 @@ _NOT_CONVERTED = (ValueError, TypeError, LookupError, AttributeError, NotImpleme
 def converted(given: Any) -> list[Any]:
     """Return messages that LangGraph can read, in the forms that came if it can read them.
 
-    The text of any other message of user, assistant or system is kept; what else cannot be read becomes a message of
-    the role `UNREADABLE`.
+    The text of any other message of user, assistant or system is kept; what else cannot be read becomes a
+    message of the role `UNREADABLE`.
     """
     messages = []
     for one in given if isinstance(given, list) else [given]:

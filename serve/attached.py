@@ -120,7 +120,7 @@ class FileDesk:
         return [await self.one(await self.content(file, Sender(owner))) for file in files[-MOST_FILES:]]
 
     def read_before(self, names: Mapping[str, str]) -> ReadFiles:
-        """Return the files of an earlier turn, by their ids, with a note for each that is not cached any more."""
+        """Return the files of an earlier turn, by their ids, with notes on those not cached any more."""
         found = ReadFiles([], [])
         for id, name in names.items():
             if id in self._cache:

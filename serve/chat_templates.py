@@ -30,8 +30,8 @@ def files_in(text: str) -> list[SentFile]:
     """
     context = text.partition("<context>")[2].rpartition("</context>")[0].strip()
     texts_by_name: dict[str, list[str]] = {}
-    for passage in _BRACKETED.finditer(text):
-        texts_by_name.setdefault(_UNNAMED, []).append(passage[3].strip())
+    for found in _BRACKETED.finditer(text):
+        texts_by_name.setdefault(_UNNAMED, []).append(found[3].strip())
     for source in context.split("</source>")[:-1]:
         head, _, body = source.partition("<source")[2].partition(">")
         passage = _between(body, "source_context") or body

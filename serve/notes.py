@@ -13,10 +13,22 @@ from typing import Any
 from ragweave.components.check import FAILED as CONTROLS_FAILED
 from ragweave.components.check import UNREAD
 from ragweave.components.marking import DOWN
-from ragweave.components.phrases import FEW, QUOTED, SET_UP, UNCHECKED, WITHHELD
+from ragweave.components.phrases import (
+    EMPTY,
+    FEW,
+    NOTHING,
+    QUOTED,
+    SET_UP,
+    UNCHECKED,
+    UNSUPPORTED,
+    WITHHELD,
+)  # fmt: skip
 from ragweave.components.prose import LEFT
 
 NOTES = {
+    "library_empty": EMPTY,
+    "nothing_found": NOTHING,
+    "all_withheld": UNSUPPORTED,
     "quoted": QUOTED,
     "quoted_set_up": f"{QUOTED} {SET_UP}",
     "withheld": WITHHELD,
@@ -25,23 +37,27 @@ NOTES = {
     "check_unread": UNREAD,
     "check_exam": f"{DOWN.format(why='{why}')}. To have them checked, {{remedy}}.",
     "check_down": DOWN,
-    "check_too_long": "The answer and its passages are longer than the checking model reads at once, so nothing"
+    "check_too_long": "The answer and its passages are longer than the checking model reads at once, so"
+    " nothing"
     " is marked.",
     "published": "As {preset} was published, but for: {parts}.",
     "left": LEFT,
     "limit": "A limit of this run was reached: {limit}.",
     "cut_short": "The answer was cut short: {error}",
-    "no_usable_answer": "The chat model gave no answer that can be used; what is shown is quoted from the library.",
+    "no_usable_answer": "The chat model gave no answer that can be used; what is shown is quoted from"
+    " the library.",
     "step_unread": "In one step the model's reply could not be read; that step was taken without it.",
     "window": "{model} reads {tokens} tokens at once, so a prompt was cut: {parts}.",
-    "prompt_read_in_part": "{model} read only {read} of about {sent} tokens of a prompt: the answer rests on a part of"
+    "prompt_read_in_part": "{model} read only {read} of about {sent} tokens of a prompt: the answer"
+    " rests on a part of"
     " what was found. The next prompt is cut to fit.",
     "documents_in_part": "The model reads little at once, so documents were shown to it in part.",
     "no_rounds": "Nothing was searched: this run allows no round of retrieval (max_hops is 0).",
     "corpus_empty": "The library holds nothing in its {corpus} corpus.",
     "corpus_failed": "The {corpus} corpus could not be searched: {error}",
     "corpus_note": "The {corpus} corpus: {note}.",
-    "no_recordings": "The library holds no recordings; index a video, a sound file or a transcript with times.",
+    "no_recordings": "The library holds no recordings; index a video, a sound file or a transcript with"
+    " times.",
     "clips_failed": "The retriever {name} of the recordings failed: {error}",
     "rerank_failed": "The reranker was not used: {error}",
     "folder_empty": "Nothing in this library lies in {folder}.",
@@ -60,7 +76,8 @@ NOTES = {
     "picture_read_as": "With what was sent as a picture, the question was read as: “{question}”",
     "picture_unused": "The picture changed nothing: {reason}, and looking at it takes a vision model"
     " (RAGWEAVE_VISION).",
-    "beside_text": "What was sent beside the text was not looked at; `ragweave serve` takes pictures with a question.",
+    "beside_text": "What was sent beside the text was not looked at; `ragweave serve` takes pictures"
+    " with a question.",
     "picture_not_used": "A picture of the question was not used: {error}",
     "unused": "Not used of what was sent: {items}.",
     "references": "Not stored here, and not used: {names}. Send the whole conversation in input.",
@@ -72,7 +89,10 @@ NOTES = {
     "step_failed": "{step}: {error}",
     "files_cut": "Only the last {most} of {all} files that were sent were read.",
 }
-"""The form of each note by its key, with slots for values. Of forms that fit one sentence, the first counts."""
+"""The form of each note, and of each reason for no answer, by its key, with slots for values.
+
+Of forms that fit one sentence, the first counts.
+"""
 ITEMS = {
     "tool_reply": "a reply of a tool",
     "tool_call": "a call of a tool",

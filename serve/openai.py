@@ -114,7 +114,8 @@ async def _run(
     if earlier is None:
         earlier = EarlierTurns()
         notes.append(
-            f"The response “{stored.previous[:80]}” is not held here, so what was said before it was not used."
+            f"The response “{stored.previous[:80]}” is not held here, so what was said before it was not"
+            " used."
         )
     before = desk.files.read_before(earlier.files)
     messages, files = [*earlier.messages, *said.messages], [*before.files, *said.files]

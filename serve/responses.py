@@ -1,8 +1,8 @@
 """Serve `/v1/responses` of the OpenAI API: the answers of chat completions, in the form of newer clients.
 
-Clients send the whole conversation in `input`, or the id of the response that a request follows: the last ones
-are held in memory. References to anything else that is stored are left out with a note. A request to answer in the
-background is answered at once.
+Clients send the whole conversation in `input`, or the id of the response that a request follows: the last
+ones are held in memory. References to anything else that is stored are left out with a note. A request to
+answer in the background is answered at once.
 """
 
 from __future__ import annotations

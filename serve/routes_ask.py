@@ -38,7 +38,7 @@ from ragweave.serve.direct import context_of, library_named_in
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
-from ragweave.serve.run import new_thread
+from ragweave.serve.run import ServedRun, new_thread
 from ragweave.serve.sent_file import SentFile
 from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thread
 
@@ -188,31 +188,27 @@ async def ask(
     if sent or said.files:
         found = await _read(app_state, caller, thread, sent, sender)
         context = context.with_files([*found, *said.files])
-    graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
+    new, replaces = body.thread is None, body.replaces or 0
     if replaces:
         earlier = await asyncio.to_thread(_messages_before, app_state, thread, replaces, body.seen)
     elif not new:
         earlier = []  # the server has stored the turns of this conversation
+    graph = body.graph or run_settings().graph
     run = await app_state.runs.start(
-        caller,
-        last.text,
-        thread,
-        row,
-        graph,
-        context,
-        pictures,
-        earlier,
-        new,
-        replaces,
-        body.seen,
+        caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen,
         said.notes,
-    )
+    )  # fmt: skip
     await asyncio.to_thread(_keep_files, app_state, caller, thread, [*sent, *_that_were_read(said)])
-    if request.headers.get("accept", "").startswith("text/event-stream"):
-        events = journal.stream(run.journal, request)
-        events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
-        return events
-    return {"run": run.id, "thread": thread.id, "turn": run.turn}
+    return _begun(request, run)
+
+
+def _begun(request: Request, run: ServedRun) -> dict[str, Any] | Response:
+    """Return the ids of a run, or the stream of its events if the request accepts that."""
+    if not request.headers.get("accept", "").startswith("text/event-stream"):
+        return {"run": run.id, "thread": run.thread, "turn": run.turn}
+    events = journal.stream(run.journal, request)
+    events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
+    return events
 
 
 async def _said(app_state: AppState, body: QuestionBody, named: bool, sender: Sender) -> ParsedConversation:

@@ -137,7 +137,7 @@ class RunDriver:
         answer = last["answer"]
         kinds = list(map(coded, answer["notes"]))
         sentences = list(map(with_key, answer["sentences"]))
-        answer = {**answer, "sentences": sentences, "note_kinds": kinds}
+        answer = {**answer, "sentences": sentences, "note_kinds": kinds, "why_kind": coded(answer["why"])}
         notes = [{"type": "note", **kind} for kind in kinds]
         event = {**last, "answer": answer, "thread": run.thread, "turn": run.turn}
         await self._end(run, "done", *notes, event, answer=answer)

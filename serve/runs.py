@@ -9,6 +9,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AnyMessage
@@ -79,10 +80,8 @@ class Runs:
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
-            stored = thread if new else None
-            run.turn = await asyncio.to_thread(
-                self._records.begin, run.record, images, knobs, stored, replaces, seen
-            )
+            keep = partial(self._records.begin, run.record, images, knobs, thread if new else None)
+            run.turn = await asyncio.to_thread(keep, replaces, seen)
             if replaces:  # the state of the graph holds the removed turns; it is rebuilt from `earlier`
                 await self._saver.adelete_thread(run.thread)
             self._driver.launch(run, _start_event(run))

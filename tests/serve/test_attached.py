@@ -119,7 +119,7 @@ async def test_a_file_that_is_an_element_of_the_question_is_a_file(
     client: httpx.AsyncClient, text: str
 ) -> None:
     told = await said(client, [asked(text)])
-    assert told.index("fired in 1911 by Rosa") < told.index("3 October 1874")
+    assert "fired in 1911 by Rosa" in told and "SYSTEM" not in told and "<" not in told
     assert without_inlined("What is <file>? And <file name=''>x</file>?")[0] == []
 
 

@@ -123,7 +123,7 @@ export class Turn {
     if (answer.kind === "answer") numbered(answer.citations);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(t("turn.none", { why: answer.why }));
+      if (live) announce(t("turn.none", { why: noteInWords(answer.why_kind ?? { text: answer.why }) }));
     } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
     for (const note of answer.note_kinds ?? answer.notes.map((text) => ({ text }))) this.note(note);
