@@ -13,7 +13,6 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from ragweave.components.attachments import attached
 from ragweave.components.context import Context
-from ragweave.components.run_context import has_writer_model
 from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.beside import FileBeside
 from ragweave.corpora.store.catalog import LibraryRow
@@ -180,7 +179,7 @@ async def ask(
     thread, row = await _thread_for(caller, app_state, body)
     context = context_of(body.context, row)
     sender = Sender(caller.id, context.web == "auto")
-    said = await _said(app_state, body, has_writer_model(context), sender)
+    said = await _said(app_state, body, sender)
     *earlier, last = said.messages
     check_question(last.text)
     pictures = await app_state.pictures.read(body.pictures) or attached(last)
@@ -211,11 +210,11 @@ def _begun(request: Request, run: ServedRun) -> dict[str, Any] | Response:
     return events
 
 
-async def _said(app_state: AppState, body: QuestionBody, named: bool, sender: Sender) -> ParsedConversation:
+async def _said(app_state: AppState, body: QuestionBody, sender: Sender) -> ParsedConversation:
     """Return the question of a request with the messages before it."""
     if not body.messages:
         return literal(body.question)
-    return await conversation(body.messages, app_state.pictures, named=named, sender=sender)
+    return await conversation(body.messages, app_state.pictures, sender=sender)
 
 
 def _that_were_read(said: ParsedConversation) -> list[SentFile]:
