@@ -49,17 +49,18 @@ def chore(messages: Sequence[Any]) -> str | None:
     nothing was searched for.
     """
     read = list(map(read_message, messages))
-    asked = [read_content(message.content).text for message in read if message.role == "user"]
-    if len(asked) != 1 or any(message.role == "assistant" for message in read):
+    roles = [message.role for message in read]
+    if roles.count("user") != 1 or "assistant" in roles:
         return None
-    found = _tagged(asked[0]) or _as_json(asked[0]) or _labelled(asked[0])
+    asked = read_content(read[roles.index("user")].content).text
+    found = _tagged(asked) or _as_json(asked) or _labelled(asked)
     if found is None:
         return None
     around = "\n".join([*_instructions(read), found.around])
     form = _reply_form(around)
     if form:
         return _filled(form, found.first)
-    if _TAGGED.search(asked[0]) or not around.strip() or _ASKS.search(found.around):
+    if _TAGGED.search(asked) or not around.strip() or _ASKS.search(found.around):
         return None
     return _title(found.first)
 
@@ -106,12 +107,20 @@ def _as_json(text: str) -> _Transcript | None:
     except (ValueError, RecursionError):
         return None
     turns = list(map(read_message, rows)) if isinstance(rows, list) else []
-    users = [n for n, turn in enumerate(turns) if turn.role == "user"]
-    if not users or not any(turn.role == "assistant" for turn in turns):
+    roles = [turn.role for turn in turns]
+    if "user" not in roles or "assistant" not in roles:
         return None
-    row = rows[users[0]]
-    texts = [value for name, value in row.items() if name not in ("role", "type") and isinstance(value, str)]
-    return _Transcript(max(texts, key=len, default=""), "")
+    row = rows[roles.index("user")]
+    return _Transcript(_longest_text(row) if isinstance(row, dict) else str(row), "")
+
+
+def _longest_text(row: dict[str, Any]) -> str:
+    """Return the longest text of a message whose content has a name of the app's own."""
+    longest = ""
+    for name, value in row.items():
+        if name not in ("role", "type") and isinstance(value, str) and len(value) > len(longest):
+            longest = value
+    return longest
 
 
 def _reply_form(request: str) -> str:

@@ -62,8 +62,11 @@ async def respond(
 
 def _stored(body: ResponseRequest) -> Stored:
     """Return what a request refers to; stored conversations and prompts get a note."""
-    named = [name for name in ("conversation", "prompt") if getattr(body, name)]
-    notes = []
+    named, notes = [], []
+    if body.conversation:
+        named.append("conversation")
+    if body.prompt:
+        named.append("prompt")
     if named:
         notes = [f"Not stored here, and not used: {', '.join(named)}. Send the whole conversation in input."]
     return Stored(body.previous_response_id or "", body.store is not False, notes)

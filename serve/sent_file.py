@@ -6,12 +6,15 @@ import base64
 import binascii
 import hashlib
 import mimetypes
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+_KINDS = re.compile("file|document|resource")
+"""Words in the types of parts that are files."""
 _UNNAMED = "attached file"
 _NAMED = 3
 """Files whose names are appended to a question."""
@@ -53,8 +56,7 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
 
     The part has the form of OpenAI, Anthropic or LangChain, or is an embedded resource of MCP.
     """
-    kind = str(part.get("type", ""))
-    if not any(word in kind for word in ("file", "document", "resource")):
+    if not _KINDS.search(str(part.get("type", ""))):
         return None
     inner = _inner_part(part)
     members = {**part, **inner}
