@@ -266,5 +266,9 @@ def refused(
         near = get_close_matches(name.removeprefix("method."), fields, 1)
         if near:
             remedy = f"write {near[0]}, or {remedy}"
+        elif first["type"] == "extra_forbidden":
+            remedy += (
+                f"; in the context of another graph, give the settings of this one as its member `{MEMBER}`"
+            )
     reason = reason[:1].lower() + reason[1:]
     return InputError(f"{name}: {reason}" if name else reason, remedy)

@@ -9,7 +9,7 @@ from contextvars import copy_context
 from itertools import pairwise
 from typing import Any, Self
 
-from langchain_core.messages import AIMessage, HumanMessage, convert_to_messages
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.graph import Graph as Drawing
 from langgraph.graph import StateGraph
@@ -17,6 +17,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.stream import CustomTransformer
 from langgraph.types import Overwrite
 
+from ragweave.components.chat_messages import converted
 from ragweave.components.context import Context
 from ragweave.models.errors import InputError
 from ragweave.nodes.run import RETRY
@@ -115,7 +116,7 @@ def new_graph(*verbs: Any, **nodes: Any) -> Builder:
 
 
 def _as_messages(given: Any) -> Any:
-    """Return the input of a graph with its question as a message; InputError if that is impossible."""
+    """Return the input of a graph with its question as a message; InputError if the question is no text."""
     if isinstance(given, str):
         given = {"question": given}
     if not isinstance(given, dict):
@@ -128,19 +129,10 @@ def _as_messages(given: Any) -> Any:
             message = f"the question is no text but {type(question).__name__}"
             raise InputError(message, "write what you want to know")
         messages = [HumanMessage(question)]
-    _check(messages)
+    if not isinstance(messages, Overwrite):
+        messages = converted(messages)
     has_question = isinstance(question, str) and bool(question.strip())
     if has_question and isinstance(messages, list) and isinstance(messages[-1], AIMessage):
         messages = [*messages, HumanMessage(question)]  # the state of an outer graph with earlier messages
     # Blank until `condense` writes it: a person edited a question that is there before.
     return {**given, "messages": messages, "question": ""}
-
-
-def _check(messages: Any) -> None:
-    """Raise InputError if LangGraph cannot read messages, or a single one."""
-    try:
-        if not isinstance(messages, Overwrite):
-            convert_to_messages(messages if isinstance(messages, list) else [messages])
-    except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
-        remedy = "give messages of LangChain, or dicts with `role` (user or assistant) and `content`"
-        raise InputError("one of the messages cannot be read", remedy) from error

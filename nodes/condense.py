@@ -10,6 +10,7 @@ from langgraph.types import Overwrite
 
 from ragweave.components.ask import Outcome
 from ragweave.components.attachments import attached, said
+from ragweave.components.chat_messages import is_unreadable
 from ragweave.components.condense import Talk, stand_alone
 from ragweave.components.see import read_pictures
 from ragweave.models.errors import InputError
@@ -33,7 +34,8 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
     message = messages[last]
     text = message.text.strip()
     check_question(text)
-    made = await _standalone(run, text, messages[:last])
+    earlier = _readable(run, messages[:last])
+    made = await _standalone(run, text, earlier)
     pictures = attached(message)
     if pictures:
         made = await read_pictures(run, made.value, pictures)
@@ -57,6 +59,16 @@ async def condense(state: State, runtime: NodeRuntime) -> Update:
         "usage": Overwrite(update["usage"]),
         "notes": Overwrite(update.get("notes", [])),
     }
+
+
+def _readable(run: NodeRun, messages: list[AnyMessage]) -> list[AnyMessage]:
+    """Return the messages without stand-ins of those that could not be read, with a note on these."""
+    kept = [message for message in messages if not is_unreadable(message)]
+    count = len(messages) - len(kept)
+    if count:
+        times = f" ({count} times)" if count > 1 else ""
+        run.note(f"Not used of what was sent: a message that cannot be read{times}.")
+    return kept
 
 
 def _last_question(messages: list[AnyMessage]) -> int:

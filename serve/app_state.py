@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
@@ -21,6 +21,7 @@ from ragweave.serve.overview import Overviews
 from ragweave.serve.pictures import PictureDesk
 from ragweave.serve.problems import too_deep
 from ragweave.serve.records import Records
+from ragweave.serve.remembered import RememberedResponses
 from ragweave.serve.remote_journal import Followed
 from ragweave.serve.replica import Replica
 from ragweave.serve.runs import Runs
@@ -84,6 +85,7 @@ class AppState:
     overviews: Overviews
     setups: Setups
     kept: KeptFiles
+    responses: RememberedResponses = field(default_factory=RememberedResponses)
 
     def address(self, request: Request) -> str:
         """Return the public address of this server, for links in answers."""

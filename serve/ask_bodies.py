@@ -18,7 +18,7 @@ class QuestionBody(Body):
     """A question to a library, or messages of which the last one is the question."""
 
     question: str = ""
-    messages: list[Any] = Field(default_factory=list, max_length=10_000)
+    messages: list[Any] = Field(default_factory=list)
     library: str | None = Field(None, max_length=200)
     thread: str | None = Field(None, max_length=200)
     graph: str | None = Field(None, max_length=100)

@@ -7,15 +7,11 @@ once; this process caches its passages while the conversation sends it again.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-import hashlib
-import mimetypes
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragweave.corpora.parts import part
 from ragweave.corpora.store.beside import FileBeside
@@ -25,7 +21,8 @@ from ragweave.corpora.types import Item, Locator
 from ragweave.corpora.web.fetch import fetched
 from ragweave.models import embed
 from ragweave.models.errors import InputError, RagweaveError
-from ragweave.serve.kept_files import KeptFiles
+from ragweave.serve.kept_files import KeptFiles, check_size
+from ragweave.serve.sent_file import SentFile
 from ragweave.serve.uploads import safe_name
 
 if TYPE_CHECKING:
@@ -38,42 +35,8 @@ MOST_ITEMS = 2_000
 """Passages of one file that are searched."""
 _CACHED = 64
 """Files whose passages are cached, those used last."""
-_UNNAMED = "attached file"
-_NAMED = 3
-"""Files whose names are appended to a question."""
 _MAX_WARNINGS = 3
 """Warnings of one file that become notes."""
-
-
-@dataclass(frozen=True)
-class SentFile:
-    """A file as a client sends it.
-
-    Attributes:
-        name: its name.
-        data: its content; empty if the client sent only its id or its address.
-        missing: what the client sent if there is nothing to read, in words.
-        kept: its id in `/v1/files`.
-        url: its web address.
-    """
-
-    name: str
-    data: bytes = b""
-    missing: str = ""
-    kept: str = ""
-    url: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The name in citations; text that an app has read keeps the name of the file that it came from."""
-        name = self.name.replace("\\", "/").rpartition("/")[2]
-        stem = name.removesuffix(".txt")
-        return stem if PurePath(stem).suffix else name
-
-    @property
-    def id(self) -> str:
-        """The key of the file in the cache."""
-        return hashlib.sha256(self.name.encode() + b"\0" + self.data).hexdigest()
 
 
 class ReadFiles(NamedTuple):
@@ -83,115 +46,7 @@ class ReadFiles(NamedTuple):
     notes: list[str]
 
 
-def sent_file(part: Mapping[str, Any]) -> SentFile | None:
-    """Return the file in a part of a message, or None if it has none.
-
-    The part has the form of OpenAI, Anthropic or LangChain.
-    """
-    kind = str(part.get("type", ""))
-    if "file" not in kind and "document" not in kind:
-        return None
-    inner = _inner_part(part)
-    members = {**part, **inner}
-    name = _text_of(members, "filename", "name", "title")
-    name = name or _text_of(_mapping(part.get("extras")), "filename", "name")
-    content = _text_of(members, "file_data", "base64", "data")
-    text = _text_of(members, "text")
-    is_text = inner.get("type") == "text" or part.get("source_type") == "text"
-    if is_text or (text and not content):
-        return SentFile(name or f"{_UNNAMED}.txt", (content or text).encode())
-    url = _url_of(members, content)
-    if url:
-        return SentFile(name or url, url=url)
-    if content:
-        return _decoded(name, content, _text_of(members, "mime_type", "media_type", "mimeType"))
-    stored = _stored_id(part, members)
-    if stored:
-        return SentFile(name or stored, kept=stored)
-    return SentFile(name or _UNNAMED, missing="a file whose content was not sent")
-
-
-def _url_of(members: Mapping[str, Any], content: str) -> str:
-    """Return the web address of a file, which may be in the place of its content, or ""."""
-    schemes = ("http:", "https:")
-    if content.startswith(schemes):
-        return content
-    url = _text_of(members, "file_url", "url")
-    return url if url.startswith(schemes) else ""
-
-
-def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
-    """Return the id of a stored file, or ""."""
-    stored = _text_of(members, "file_id", "fileId")
-    if not stored and part.get("source_type") == "id":  # the older form of LangChain
-        stored = _text_of(part, "id")
-    return stored
-
-
-def _inner_part(part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the object within a part that describes the file."""
-    for key in ("file", "input_file", "source"):
-        inner = part.get(key)
-        if isinstance(inner, Mapping):
-            return inner
-    return {}
-
-
-def _decoded(name: str, content: str, mime: str) -> SentFile:
-    """Return a file from its content in Base64 or as a data URL, whose media type comes before `mime`."""
-    body = content
-    if content.startswith("data:"):
-        head, _, body = content.partition(",")
-        mime = head.removeprefix("data:").partition(";")[0] or mime
-    try:
-        data = base64.b64decode("".join(body.split()), validate=True)
-    except (binascii.Error, ValueError):
-        data = b""
-    if not data:
-        return SentFile(name or _UNNAMED, missing="a file that is empty or not Base64")
-    if not name:
-        name = _UNNAMED + (mimetypes.guess_extension(mime) or "")
-    return SentFile(name, data)
-
-
-def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
-    """Return the files that Open WebUI sends as the member `files`, if it sends their text."""
-    found = []
-    for given in sent or ():
-        row = _mapping(given)
-        inner = _mapping(row.get("file"))
-        text = _text_of(_mapping(_mapping(row.get("docs")).get("data")), "content")
-        text = text or _text_of(_mapping(inner.get("data")), "content")
-        text = text or _text_of(row, "content")
-        if text:
-            name = _text_of(row, "name") or _text_of(inner, "filename") or _UNNAMED
-            found.append(read_before(name, text))
-    return found
-
-
-def with_names(text: str, sent: Sequence[SentFile]) -> str:
-    """Return a question followed by the names of its files, so that a model understands “this file”."""
-    names = list(dict.fromkeys([file.shown for file in sent]))
-    quoted = [f"“{name}”" for name in names[:_NAMED]]
-    return " ".join([text, *quoted])
-
-
-def read_before(name: str, text: str) -> SentFile:
-    """Return a file whose text a chat app has read already."""
-    return SentFile(name if PurePath(name).suffix in (".txt", ".md") else f"{name}.txt", text.encode())
-
-
-def _mapping(given: Any) -> Mapping[str, Any]:
-    return given if isinstance(given, Mapping) else {}
-
-
-def _text_of(given: Mapping[str, Any], *names: str) -> str:
-    """Return the first member among `names` that is a non-empty text, or ""."""
-    for name in names:
-        value = given.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ""
+NO_FILES = ReadFiles([], [])
 
 
 class Sender(NamedTuple):
@@ -264,6 +119,19 @@ class FileDesk:
         files = [SentFile(file.name, kept=file.id) for file in kept]
         return [await self.one(await self.content(file, Sender(owner))) for file in files[-MOST_FILES:]]
 
+    def read_before(self, names: Mapping[str, str]) -> ReadFiles:
+        """Return the files of an earlier turn, by their ids, with notes on those not cached any more."""
+        found = ReadFiles([], [])
+        for id, name in names.items():
+            if id in self._cache:
+                self._cache.move_to_end(id)
+                found.files.append(self._cache[id])
+            else:
+                found.notes.append(
+                    f"The file “{name[:80]}” of an earlier turn is not held any more: send it again."
+                )
+        return found
+
     async def one(self, file: SentFile) -> FileBeside:
         """Return the passages of a file, from the cache if they are there.
 
@@ -273,6 +141,7 @@ class FileDesk:
         if file.missing:
             remedy = "index it into the library and ask again"
             raise InputError(f"{file.name[:80]!r} is {file.missing}", remedy)
+        check_size(file.name, file.data)
         if file.id not in self._cache:
             passages = await self._desk.with_reader(lambda readers: _read(readers, file))
             self._cache[file.id] = passages

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragweave.serve.attached import SentFile, sent_file
+from ragweave.serve.sent_file import SentFile, sent_file
 
 _UNREAD_PARTS = {
     "audio": "a recording",
@@ -17,6 +18,9 @@ _UNREAD_PARTS = {
     "function": "a call or reply of a tool",
 }
 """Descriptions of message parts that are not read, by a word that their type contains."""
+_PICTURE_MEMBERS = ("image_url", "image", "source", "inline_data", "inlineData")
+"""Members of a part that are, or contain, a picture."""
+_MIME_MEMBERS = ("mime_type", "mimeType", "media_type", "mediaType")
 
 
 @dataclass
@@ -53,22 +57,56 @@ def read_content(content: Any) -> ParsedContent:
 
 def _read_part(part: dict[str, Any], found: ParsedContent) -> None:
     """Add one typed part of a message to what was found."""
-    kind = str(part.get("type", ""))
-    if isinstance(part.get("text"), str) and ("text" in kind or "type" not in part):
+    given = part.get("type")
+    kind = given if isinstance(given, str) else ""
+    if isinstance(part.get("text"), str) and ("text" in kind or not kind):
         found.texts.append(part["text"])
         return
-    picture = part.get("image_url") or part.get("image")
-    if picture and ("image" in kind or "type" not in part):
-        url = picture.get("url") if isinstance(picture, dict) else picture
-        found.urls.append(url if isinstance(url, str) else "")
+    picture = _picture(part, kind)
+    if isinstance(picture, str):
+        found.urls.append(picture)
         return
-    file = sent_file(part)
+    file = picture or sent_file(part)
     if file is None:
         found.unused.append(_unread_part(kind))
     elif file.missing:
         found.unused.append(f"{file.missing} (index it into the library and ask again)")
     else:
         found.files.append(file)
+
+
+def _picture(part: Mapping[str, Any], kind: str) -> str | SentFile | None:
+    """Return the address of the picture in a part, or the stored file that it names; None if it has none.
+
+    The part has the form of OpenAI, Anthropic, Gemini or LangChain.
+    """
+    members = dict(part)
+    inner = None
+    for name in _PICTURE_MEMBERS:
+        inner = inner or part.get(name)
+    if isinstance(inner, Mapping):
+        members |= inner
+    mime = _first_text(members, *_MIME_MEMBERS)
+    untyped = not kind or kind == "media"
+    if not ("image" in kind or (untyped and (mime.startswith("image/") or "image_url" in part))):
+        return None
+    stored = _first_text(members, "file_id", "fileId")
+    address = inner if isinstance(inner, str) else _first_text(members, "url")
+    data = _first_text(members, "base64", "data")
+    if data and not address:
+        address = data if data.startswith("data:") else f"data:{mime or 'image/png'};base64,{data}"
+    if stored and not address:
+        return SentFile(stored, kept=stored)  # the words in it are read
+    return address
+
+
+def _first_text(members: Mapping[str, Any], *names: str) -> str:
+    """Return the first member among `names` that is a non-empty text, or ""."""
+    for name in names:
+        value = members.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""
 
 
 def _unread_part(kind: str) -> str:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from ragweave.components.attachments import MOST as MOST_PICTURES
 from ragweave.components.attachments import Attachment, asked_with, held
+from ragweave.components.chat_messages import UNREADABLE, Message, read_message
 from ragweave.corpora.store.beside import FileBeside
-from ragweave.models.errors import InputError
-from ragweave.models.text import clip
+from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve.app_state import Body
-from ragweave.serve.attached import Sender, SentFile, files_of_app, with_names
-from ragweave.serve.chat_parts import read_content
+from ragweave.serve.attached import Sender
+from ragweave.serve.chat_parts import ParsedContent, read_content
 from ragweave.serve.chat_templates import files_in, question_in, without_file_list, without_inlined
 from ragweave.serve.pictures import PictureDesk, bytes_of, id_of
+from ragweave.serve.problems import Refused
+from ragweave.serve.sent_file import SentFile, files_of_app, with_names
 
 _OWN_LINK = re.compile(r" ?\[\[(\d+)\]\]\([^)\s]*\)")
 _LINKED_TITLE = re.compile(r"^\[(.+)\]\([^)\s]*\)(?= \[\[\d+\]\]\()", re.M)
@@ -31,31 +33,22 @@ _UNREAD_ROLES = {
     "function": "a reply of a tool",
     "call": "a call of a tool",
     "item_reference": "an answer that is named by its id and not sent",
+    UNREADABLE: "a message that cannot be read",
+    "": "a message without a role",
 }
+MOST_MESSAGES = 10_000
+"""Messages of a conversation that are read, the last ones."""
 _AFTER_QUESTION = "a message behind the last question"
-_HISTORY = re.compile(r"<chat_history>\s*(.*?)\s*</chat_history>", re.S)
-_TURN = re.compile(r"^(?:USER|User|user|Human)\s*:\s*(.+?)(?=^\w+\s*:|\Z)", re.M | re.S)
-_FORM = re.compile(r"\{\s*\"\w+\"\s*:[^{}]*\}")
-_MEMBER = re.compile(r"\"(\w+)\"\s*:\s*(\[|\"|\w)")
 ANONYMOUS = Sender()
 """A sender without stored files who may not read the web."""
-_TITLE = 60
-"""Maximum length of a title, in characters."""
 SOURCES = "\n\n---\n"
 """The separator between an answer and its sources."""
-
-
-class Message(BaseModel):
-    """One message of the conversation. `conversation` parses its content."""
-
-    role: str = Field(max_length=100)
-    content: Any = None
 
 
 class StreamOptions(BaseModel):
     """Options of a streamed reply."""
 
-    include_usage: bool = False
+    include_usage: bool | None = False
 
 
 class Own(BaseModel):
@@ -74,17 +67,22 @@ class ChatRequest(Body):
     model_config = ConfigDict(extra="ignore")
 
     model: str = Field(max_length=400)
-    messages: list[Message] = Field(min_length=1, max_length=10_000)
+    messages: list[Any] = Field(min_length=1)
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = None
-    response_format: dict[str, Any] | None = None
+    response_format: Any = None
     modalities: list[str] | None = None
     tool_choice: Any = None
     function_call: Any = None
     files: list[Any] | None = Field(None, max_length=1_000)
     logprobs: bool | None = None
     ragweave: Own = Field(default_factory=Own)
+
+    @field_validator("messages", mode="before")
+    @classmethod
+    def _alone(cls, given: Any) -> Any:
+        return [given] if isinstance(given, str | dict) else given
 
     @field_validator("ragweave", mode="before")
     @classmethod
@@ -93,47 +91,79 @@ class ChatRequest(Body):
 
 
 class ParsedConversation(NamedTuple):
-    """Messages that end with a question, notes on what was not used, and the files sent with them."""
+    """Messages that end with a question, and notes on what was not used.
+
+    `files` are those sent with them that were read; `sent` are all of them with their content.
+    """
 
     messages: list[AnyMessage]
     notes: list[str]
     files: list[FileBeside]
+    sent: list[SentFile]
 
 
-def check(request: ChatRequest) -> None:
-    """Refuse options that an answer with sources cannot honour.
+def literal(question: str, history: Sequence[tuple[str, str]] = ()) -> ParsedConversation:
+    """Return a question and the turns before it, whose texts are taken as they are."""
+    turns = list[AnyMessage]()
+    for role, text in history:
+        turns.append(AIMessage(text) if role == "assistant" else HumanMessage(text))
+    return ParsedConversation([*turns, HumanMessage(question)], [], [], [])
+
+
+def check(request: ChatRequest, names: Mapping[str, str]) -> None:
+    """Refuse options that an answer with sources cannot honour; `names` are those of the caller for them.
 
     Raises:
         InputError: such an option differs from its default.
     """
     modalities = set(request.modalities or ())
-    response_format = request.response_format or {}
-    forced_tool = isinstance(request.tool_choice, dict) or request.tool_choice == "required"
     unsupported = {
         "n": (request.n or 1) != 1,
         "logprobs": bool(request.logprobs),
         "modalities": bool(modalities - {"text"}),
-        "response_format": response_format.get("type", "text") != "text",
-        "tool_choice": forced_tool,
-        "function_call": isinstance(request.function_call, dict),
+        "response_format": _kind(request.response_format, "text") != "text",
+        "tool_choice": _forces(request.tool_choice),
+        "function_call": _forces(request.function_call),
     }
-    for name, requested in unsupported.items():
+    for option, requested in unsupported.items():
         if requested:
+            name = names.get(option, option)
             raise InputError(f"{name} cannot be other than its default here", f"leave out {name}")
+
+
+def _kind(given: Any, default: str) -> str:
+    """Return the type of an option, which is an object or only the name of the type."""
+    kind = given.get("type") if isinstance(given, dict) else given
+    return kind if isinstance(kind, str) and kind else default
+
+
+def _forces(choice: Any) -> bool:
+    """Return whether a choice of tools demands that one is called."""
+    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+        allowed = choice.get("allowed_tools") or choice
+        return bool(isinstance(allowed, dict) and allowed.get("mode") == "required")
+    if isinstance(choice, dict):
+        return choice.get("type") not in ("auto", "none")
+    return choice in ("required", "any")
 
 
 @dataclass
 class _Collected:
-    """What was read from the messages so far; `unused` counts the descriptions of what was not used."""
+    """What was read from the messages so far.
+
+    `unused` counts the descriptions of what was not used, `unread` are notes on files and pictures, and
+    `refused` is the error of a picture of the question.
+    """
 
     files: list[SentFile]
     turns: list[AnyMessage] = field(default_factory=list)
     unused: Counter[str] = field(default_factory=Counter)
     unread: list[str] = field(default_factory=list)
+    refused: RagweaveError | None = None
 
 
 async def conversation(
-    messages: Sequence[Message],
+    messages: Sequence[Any],
     desk: PictureDesk,
     files: Sequence[Any] | None = None,
     named: bool = False,
@@ -147,31 +177,46 @@ async def conversation(
     that came with the files. File ids and addresses are limited to those that the `sender` may use.
 
     Raises:
-        InputError: there is no question of the user, or a picture of it cannot be read.
+        InputError: there is no question of the user, or nothing of it can be read.
     """
-    last, found = _last_question(messages), _Collected(files_of_app(files))
-    for n, message in enumerate(messages):
-        role, content = message.role, read_content(message.content)
-        if role in ("user", "assistant"):
-            found.unused.update(content.unused)
-        inlined, words = without_inlined(content.text)
-        own = [*content.files, *inlined, *files_in(words)] if role in _ROLES_WITH_FILES else []
-        own = await desk.files.with_content(own, sender, found.unread)
-        found.files += own
+    found = _Collected(files_of_app(files))
+    if len(messages) > MOST_MESSAGES:
+        found.unused["an earlier message"] = len(messages) - MOST_MESSAGES
+    read = list(map(read_message, messages[-MOST_MESSAGES:]))
+    last = _last_question(read)
+    for n, message in enumerate(read):
+        content = read_content(message.content)
+        words, own = await _files_of(message, content, desk, sender, found)
         if n > last:
             found.unused[_AFTER_QUESTION] += 1
-        elif role not in _ROLES_READ:
-            found.unused[_UNREAD_ROLES.get(role, "a message of another role")] += 1
-        elif role == "user":
-            pictures = await _pictures(content.urls, desk, found.unused, last=n == last)
+        elif message.role == "user":
+            pictures = await _pictures(content.urls, desk, found, last=n == last)
             found.turns.append(_question(words, own if named else [], pictures))
-        elif role == "assistant" and content.text:
+        elif message.role == "assistant" and content.text:
             found.turns.append(AIMessage(without_links(content.text)))
+        elif message.role not in _ROLES_READ:
+            found.unused[_UNREAD_ROLES.get(message.role, "a message of another role")] += 1
     _check_question(found)
-    read = await desk.files.read(_without_parts(found.files))
-    return ParsedConversation(
-        found.turns, [*_unused_note(found.unused), *found.unread, *read.notes], read.files
-    )
+    sent = _without_parts(found.files)
+    searchable = await desk.files.read(sent)
+    notes = [*_unused_note(found.unused), *found.unread, *searchable.notes]
+    return ParsedConversation(found.turns, notes, searchable.files, sent)
+
+
+async def _files_of(
+    message: Message, content: ParsedContent, desk: PictureDesk, sender: Sender, found: _Collected
+) -> tuple[str, list[SentFile]]:
+    """Return the words of a message and the files in it; add these and what is unused to what was found."""
+    found.unused.update(message.unused)
+    if message.role in ("user", "assistant"):
+        found.unused.update(content.unused)
+    inlined, words = without_inlined(content.text)
+    if message.role not in _ROLES_WITH_FILES:
+        return words, []
+    own = [*content.files, *inlined, *files_in(words)]
+    own = await desk.files.with_content(own, sender, found.unread)
+    found.files += own
+    return words, own
 
 
 def _last_question(messages: Sequence[Message]) -> int:
@@ -179,14 +224,15 @@ def _last_question(messages: Sequence[Message]) -> int:
     for n in range(len(messages) - 1, -1, -1):
         if messages[n].role == "user":
             return n
-    raise InputError("there is no message of the user", "end the conversation with the question")
+    error = InputError("there is no message of the user", "end the conversation with the question")
+    raise error.named("question_missing_at_end")
 
 
 def _question(words: str, named_files: Sequence[SentFile], pictures: Sequence[Attachment]) -> HumanMessage:
     """Return a question without the template around it, with the names of files appended."""
     text = without_file_list(question_in(words))
     if named_files and text.strip():
-        text = with_names(text, named_files)
+        text = with_names(text, [file.shown for file in named_files])
     return asked_with(text, pictures)
 
 
@@ -195,6 +241,8 @@ def _check_question(found: _Collected) -> None:
     question = found.turns[-1]
     if question.text.strip():
         return
+    if found.refused is not None and not question.additional_kwargs:
+        raise found.refused
     if found.files or found.unread:
         raise InputError("the question holds files and no words", "write what you want to know")
     if found.unused and not question.additional_kwargs:
@@ -238,68 +286,44 @@ def _lines(data: bytes) -> set[bytes]:
     return lines
 
 
-def chore(messages: Sequence[Message]) -> str | None:
-    """Return the reply to a chat app's own request, or None for a question.
-
-    Chat apps ask for a title, tags or further questions. Such a request is one message that contains the
-    conversation between tags and the JSON object to reply with. The title is the first question; all other
-    members stay empty, because nothing was searched for.
-    """
-    texts = []
-    for message in messages:
-        if message.role == "user":
-            texts.append(read_content(message.content).text)
-    history = _HISTORY.search(texts[-1]) if len(texts) == 1 else None
-    if history is None:
-        return None
-    form = _reply_form(texts[0][: history.start()] + texts[0][history.end() :])
-    if form is None:
-        return None
-    members: dict[str, Any] = {}
-    for name, opening in _MEMBER.findall(form):
-        if opening == "[":
-            members[name] = []
-        else:
-            members[name] = _title(history[1]) if name == "title" else ""
-    return json.dumps(members, ensure_ascii=False) if members else None
-
-
-def _reply_form(request: str) -> str | None:
-    """Return the JSON object that a request shows as the form of its reply.
-
-    This is the first object after the last word "output", else the first object.
-    """
-    output = request.lower().rfind("output")
-    forms = list(_FORM.finditer(request))
-    for form in forms:
-        if form.start() >= output:
-            return form.group()
-    return forms[0].group() if forms else None
-
-
-def _title(history: str) -> str:
-    """Return the first question of a conversation, cut to the length of a title."""
-    first = _TURN.search(history)
-    question = first[1] if first else history
-    return clip(" ".join(question.split()), _TITLE)
-
-
 async def _pictures(
-    urls: Sequence[str], desk: PictureDesk, unused: Counter[str], last: bool
+    urls: Sequence[str], desk: PictureDesk, found: _Collected, last: bool
 ) -> list[Attachment]:
-    """Return the pictures of a message; for earlier messages, only pictures that were read before."""
+    """Return the pictures of a message; for earlier messages, only pictures that were read before.
+
+    Raises:
+        Refused: too many questions wait for their pictures.
+    """
     if last:
-        return await desk.read(urls)
-    found = []
+        return await _pictures_of_question(urls, desk, found)
+    pictures = []
     for url in urls:
         try:
             known = held(id_of(bytes_of(url)))
         except InputError:
-            unused["a picture that is damaged or only an address"] += 1
+            found.unused["a picture that is damaged or only an address"] += 1
             continue
         if known is not None:
-            found.append(known)
-    return found
+            pictures.append(known)
+    return pictures
+
+
+async def _pictures_of_question(
+    urls: Sequence[str], desk: PictureDesk, found: _Collected
+) -> list[Attachment]:
+    """Return the pictures of the question, with a note for each that cannot be used."""
+    pictures = list[Attachment]()
+    if len(urls) > MOST_PICTURES:
+        found.unused[f"a picture after the first {MOST_PICTURES}"] += len(urls) - MOST_PICTURES
+    for url in urls[:MOST_PICTURES]:
+        try:
+            pictures += await desk.read([url])
+        except RagweaveError as error:
+            if isinstance(error, Refused):
+                raise
+            found.refused = found.refused or error
+            found.unread.append(f"A picture of the question was not used: {error}")
+    return pictures
 
 
 def _unused_note(unused: Counter[str]) -> list[str]:

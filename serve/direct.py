@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, convert_to_messages
+from langchain_core.messages import AnyMessage
 from starlette.requests import Request
 
 from ragweave.components.context import Context
@@ -24,7 +24,6 @@ from ragweave.models.errors import InputError, RagweaveError
 from ragweave.nodes.condense import check_question
 from ragweave.nodes.steps import step_of
 from ragweave.serve import counters
-from ragweave.serve.attached import SentFile, sent_file
 from ragweave.serve.media import answer_with_openings, with_openings
 from ragweave.serve.nearest import nearest
 from ragweave.serve.problems import Left, Refused, foreseen, invalid
@@ -34,67 +33,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 Events = AsyncGenerator[dict[str, Any], None]
-
-
-_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
-"""Errors that LangChain raises for malformed messages, of which it validates little."""
-
-
-def _unread() -> InputError:
-    return InputError("the messages cannot be read", "send a list of {role, content}").named(
-        "invalid_messages"
-    )
-
-
-def messages_of(said: Sequence[Any]) -> list[AnyMessage]:
-    """Convert messages of LangChain or OpenAI to those of the graphs; the last one is the question.
-
-    System messages, tool calls and other extras are dropped.
-
-    Raises:
-        InputError: the messages are malformed, or the last one is not a question of the user.
-    """
-    try:
-        found = convert_to_messages(said)
-    except _UNREADABLE:
-        raise _unread() from None
-    kept: list[AnyMessage] = []
-    for message in found:
-        if isinstance(message, HumanMessage | AIMessage):
-            kept.append(type(message)(message.content))
-    if not kept or kept[-1].type != "human":
-        raise InputError("there is no question", "end the conversation with a message of the user").named(
-            "question_missing_at_end"
-        )
-    return kept
-
-
-def files_of(messages: Sequence[AnyMessage]) -> list[SentFile]:
-    """Return the files among the parts of messages, in any form that `sent_file` parses."""
-    files = []
-    for message in messages:
-        if isinstance(message.content, str):
-            continue
-        for part in message.content:
-            file = sent_file(part) if isinstance(part, dict) else None
-            if file is not None:
-                files.append(file)
-    return files
-
-
-def pictures_of(message: AnyMessage) -> list[str]:
-    """Return the addresses of the pictures of a message, in LangChain's or OpenAI's form."""
-    try:
-        blocks = message.content_blocks
-        pictures = [block for block in blocks if block["type"] == "image"]
-    except _UNREADABLE:
-        raise _unread() from None
-    addresses = []
-    for picture in pictures:
-        mime = picture.get("mime_type", "image/png")
-        data_url = f"data:{mime};base64,{picture.get('base64', '')}"
-        addresses.append(str(picture.get("url") or data_url))
-    return addresses
 
 
 def library_named_in(library: str | None, given: Mapping[str, Any]) -> str | None:

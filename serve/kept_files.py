@@ -62,7 +62,7 @@ class KeptFiles:
             InputError: it is empty, too large, or has a name that is never read.
             Refused: the caller has too many files.
         """
-        _check_size(name, data)
+        check_size(name, data)
         now = time.time()
         ends = None if thread else now + (seconds or DAYS * _DAY)
         id = f"file-{secrets.token_hex(12)}"
@@ -120,7 +120,7 @@ class KeptFiles:
                 sent(db, change, thread=thread, id=id, owner=owner)
 
 
-def _check_size(name: str, data: bytes) -> None:
+def check_size(name: str, data: bytes) -> None:
     """Raise `InputError` if a file is empty or too large."""
     limit = min(FILE_MB, corpora_settings().max_file_mb)
     if not data:

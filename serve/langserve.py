@@ -26,22 +26,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragweave.components.attachments import MOST, asked_with
 from ragweave.components.context import Context
+from ragweave.components.run_context import has_writer_model
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import InputError, RagweaveError
 from ragweave.serve import batch, problems
 from ragweave.serve.access import Caller, library_for
 from ragweave.serve.app_state import Body
 from ragweave.serve.attached import Sender
-from ragweave.serve.direct import (
-    Events,
-    answering,
-    context_of,
-    files_of,
-    messages_of,
-    noted,
-    pictures_of,
-    unless_left,
-)
+from ragweave.serve.chat_request import ParsedConversation, conversation, literal
+from ragweave.serve.direct import Events, answering, context_of, noted, unless_left
 from ragweave.serve.langserve_config import CALLER, PLACES, REQUEST, THREAD, form_fields, set_by, with_caller
 from ragweave.serve.langserve_wire import answer_on_wire, event_on_wire
 from ragweave.serve.late import Made
@@ -194,24 +187,30 @@ class ServedGraph(Runnable[Any, dict[str, Any]]):
         knobs = _known_knobs(configurable)
         library = await library_for(caller, knobs.get("library"))
         request = LangServeInput.model_validate(input)
-        *before, last = _messages(request)
+        context = context_of(knobs, library)
+        sender = Sender(caller.id, context.web == "auto")
+        said = await self._said(request, has_writer_model(context), sender)
+        *before, last = said.messages
+        if request.pictures:
+            last = asked_with(last.text, await self._pictures.read(request.pictures))
         thread_id = configurable.get(THREAD)
         thread = (caller.id, library.id, thread_id)
         if thread_id and not before:
             before = self._threads.earlier(thread)
-        pictures = await self._pictures.read(request.pictures or pictures_of(last))
-        messages = [*before, asked_with(last.text, pictures)]
-        notes = list[str]()
-        sender = Sender(caller.id, context_of(knobs, library).web == "auto")
-        sent = await self._pictures.files.with_content(files_of([*before, last]), sender, notes)
-        read = await self._pictures.files.read(sent)
-        run = answering(self._slots, library, messages, self.graph, knobs, read.files)
-        run = noted(run, [*notes, *read.notes])
+        run = answering(self._slots, library, [*before, last], self.graph, knobs, said.files)
+        run = noted(run, said.notes)
         async with aclosing(run):
             async for event in run:
                 if event["type"] == "answer" and thread_id:
                     self._threads.add(thread, last.text, event["answer"]["text"])
                 yield event
+
+    async def _said(self, request: LangServeInput, named: bool, sender: Sender) -> ParsedConversation:
+        """Return the conversation of a request."""
+        if request.messages:
+            return await conversation(request.messages, self._pictures, named=named, sender=sender)
+        history = [(message.role, message.content) for message in request.history]
+        return literal(request.question, history)
 
 
 def _known_knobs(configurable: dict[str, Any]) -> dict[str, Any]:
@@ -221,14 +220,6 @@ def _known_knobs(configurable: dict[str, Any]) -> dict[str, Any]:
         if name in Context.model_fields and value not in (None, ""):
             knobs[name] = value
     return knobs
-
-
-def _messages(request: LangServeInput) -> list[Any]:
-    """Return the messages of a request; the last one is the question."""
-    if request.messages:
-        return messages_of(request.messages)
-    pairs = [(message.role, message.content) for message in request.history]
-    return messages_of([*pairs, ("user", request.question)])
 
 
 def sub_app(slots: Slots, pictures: PictureDesk) -> Made:

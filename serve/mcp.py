@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import Annotated, Any, cast
@@ -27,6 +27,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.models.text import clip
 from ragweave.serve import tools
 from ragweave.serve.access import Caller, library_for, visible
+from ragweave.serve.attached import MOST_FILES, ReadFiles, Sender
 from ragweave.serve.direct import unless_left
 from ragweave.serve.late import Made
 from ragweave.serve.pictures import PictureDesk
@@ -50,6 +51,10 @@ Pictures = Annotated[
     list[str] | None,
     Field(max_length=MOST, description="Pictures that belong to the question, as data URLs."),
 ]
+Files = Annotated[
+    list[tools.AskedFile] | None,
+    Field(description=f"Up to {MOST_FILES} files to search with the library for this question alone."),
+]
 CallerOf = Callable[[Context[Any, Any]], Caller]
 
 
@@ -66,7 +71,7 @@ def build(caller_of: CallerOf, slots: Slots, app_state: PictureDesk) -> MCPServe
     return server
 
 
-def _add_ask(server: MCPServer[Any], caller_of: CallerOf, slots: Slots, pictures_of: PictureDesk) -> None:
+def _add_ask(server: MCPServer[Any], caller_of: CallerOf, slots: Slots, desk: PictureDesk) -> None:
     """Register the tool that answers a question."""
 
     @server.tool(annotations=_READS, description=tools.ASK)
@@ -76,19 +81,30 @@ def _add_ask(server: MCPServer[Any], caller_of: CallerOf, slots: Slots, pictures
         library: Library = None,
         sources: Sources = None,
         pictures: Pictures = None,
+        files: Files = None,
         effort: tools.EffortOfAnswer = "normal",
     ) -> tools.Answered:
         with in_words():
-            row, steps = await library_for(caller_of(ctx), library), itertools.count(1)
+            caller, steps = caller_of(ctx), itertools.count(1)
+            row = await library_for(caller, library)
+            read = await _read_files(files or (), desk, Sender(caller.id))
             work = tools.asked(
-                slots, row, question, sources or (), _item(row), await pictures_of.read(pictures or ()),
-                lambda step: ctx.report_progress(next(steps), message=step), effort,
+                slots, row, question, sources or (), _item(row), await desk.read(pictures or ()),
+                lambda step: ctx.report_progress(next(steps), message=step), effort, read,
             )  # fmt: skip
             # Over standard input there is no request: the process ends when the client disconnects.
             request = ctx.request_context.request
             if isinstance(request, Request):
                 return await unless_left(request, work)
             return await work
+
+
+async def _read_files(files: Sequence[tools.AskedFile], desk: PictureDesk, sender: Sender) -> ReadFiles:
+    """Return the files of a question, with a note for each that cannot be read."""
+    notes = list[str]()
+    sent = await desk.files.with_content([file.sent for file in files], sender, notes)
+    read = await desk.files.read(sent)
+    return ReadFiles(read.files, [*notes, *read.notes])
 
 
 def _add_search(server: MCPServer[Any], caller_of: CallerOf) -> None:

@@ -1,28 +1,30 @@
 """Serve `/v1/responses` of the OpenAI API: the answers of chat completions, in the form of newer clients.
 
-The server stores nothing: clients send the whole conversation in `input`, and references to a stored
-conversation are refused.
+Clients send the whole conversation in `input`, or the id of the response that a request follows: the last
+ones are held in memory. References to anything else that is stored are left out with a note. A request to
+answer in the background is answered at once.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 from sse_starlette import ServerSentEvent
 
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import CallerNow
 from ragweave.serve.app_state import AppStateNow, Body
+from ragweave.serve.chat_completion import ChatCompletionWriter, usage_of
 from ragweave.serve.chat_request import ChatRequest, Own
 from ragweave.serve.direct import Events
-from ragweave.serve.openai import ChatCompletionWriter, reply, usage_of
+from ragweave.serve.openai import Stored, reply
 from ragweave.serve.problems import openai_error
 
 router = APIRouter(prefix="/v1")
@@ -34,15 +36,20 @@ class ResponseRequest(Body):
     model_config = ConfigDict(extra="ignore")
 
     model: str = Field(max_length=400)
-    input: str | list[dict[str, Any]] = Field(max_length=10_000_000)
+    input: str | list[Any] = Field(max_length=10_000_000)
     stream: bool | None = False
     previous_response_id: str | None = None
+    store: bool | None = None
     conversation: Any = None
     prompt: Any = None
-    background: bool | None = None
     tool_choice: Any = None
-    text: dict[str, Any] | None = None
+    text: Any = None
     ragweave: Own = Field(default_factory=Own)
+
+    @field_validator("input", mode="before")
+    @classmethod
+    def _alone(cls, given: Any) -> Any:
+        return [given] if isinstance(given, dict) else given
 
 
 @router.post("/responses")
@@ -50,30 +57,40 @@ async def respond(
     caller: CallerNow, app_state: AppStateNow, request: Request, body: ResponseRequest
 ) -> Response:
     """Answer the last message of the input."""
-    return await reply(caller, app_state, request, as_chat(body), Responder)
+    return await reply(caller, app_state, request, as_chat(body), Responder, _stored(body))
+
+
+def _stored(body: ResponseRequest) -> Stored:
+    """Return what a request refers to; stored conversations and prompts get a note."""
+    named, notes = [], []
+    if body.conversation:
+        named.append("conversation")
+    if body.prompt:
+        named.append("prompt")
+    if named:
+        notes = [f"Not stored here, and not used: {', '.join(named)}. Send the whole conversation in input."]
+    return Stored(body.previous_response_id or "", body.store is not False, notes)
 
 
 def as_chat(body: ResponseRequest) -> ChatRequest:
     """Return the request in the form of chat completions.
 
     Raises:
-        InputError: it refers to something stored.
         RequestValidationError: it is not valid; the errors name the fields of this request.
     """
-    for name in ("previous_response_id", "conversation", "prompt", "background"):
-        if getattr(body, name):
-            raise InputError(f"{name} is not kept here", "send the whole conversation in input")
-    rows = [{"role": "user", "content": body.input}] if isinstance(body.input, str) else body.input
+    rows = [body.input] if isinstance(body.input, str) else body.input
     messages = []
     for row in rows:
-        if row.get("type") != "reasoning":
+        if not isinstance(row, dict):
+            messages.append(row)
+        elif row.get("type") != "reasoning":
             messages.append({"role": _role(row), "content": _content(row)})
     chat = {
         "model": body.model,
         "messages": messages,
         "stream": body.stream,
         "tool_choice": body.tool_choice,
-        "response_format": (body.text or {}).get("format") or None,
+        "response_format": body.text.get("format") if isinstance(body.text, dict) else None,
         "ragweave": body.ragweave,
     }
     try:
@@ -96,7 +113,9 @@ def _role(row: dict[str, Any]) -> str:
     """Return the role of an input item; for one that is not a message, a role that is ignored later."""
     kind = str(row.get("type") or "message")
     if kind == "message":
-        return str(row.get("role", ""))
+        return str(row.get("role") or "")
+    if kind.startswith("input_"):  # a part of a message without the message around it
+        return "user"
     if kind.endswith("output"):
         return "tool"
     if "call" in kind:
@@ -105,6 +124,8 @@ def _role(row: dict[str, Any]) -> str:
 
 
 def _content(row: dict[str, Any]) -> Any:
+    if str(row.get("type")).startswith("input_"):
+        return [_part(row)]
     content = row.get("content", "")
     if not isinstance(content, list):
         return content
@@ -126,9 +147,11 @@ def _part(part: Any) -> Any:
 class Responder(ChatCompletionWriter):
     """Write the events of one run as a response."""
 
+    names: ClassVar[Mapping[str, str]] = {"response_format": "text.format"}
+
     def __init__(self, request: ChatRequest, base: str) -> None:
         super().__init__(request, base)
-        self._ids = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
+        self._id, self._message_id = f"resp_{secrets.token_hex(12)}", f"msg_{secrets.token_hex(12)}"
         self._n = -1
 
     async def whole(self, events: Events) -> dict[str, Any]:
@@ -141,7 +164,7 @@ class Responder(ChatCompletionWriter):
     async def stream(self, first: dict[str, Any], rest: Events) -> AsyncIterator[ServerSentEvent]:
         """Yield the events of a streamed response."""
         text = first.get("content") or ""
-        place = {"item_id": self._ids[1], "output_index": 0, "content_index": 0}
+        place = {"item_id": self._message_id, "output_index": 0, "content_index": 0}
         yield self._event("response.created", response=self._whole("in_progress"))
         yield self._event("response.in_progress", response=self._whole("in_progress"))
         empty = {**self._message("in_progress", ""), "content": []}
@@ -181,13 +204,13 @@ class Responder(ChatCompletionWriter):
         return {"type": "output_text", "text": text, "annotations": flat, "logprobs": []}
 
     def _message(self, status: str, text: str) -> dict[str, Any]:
-        head = {"type": "message", "id": self._ids[1], "status": status, "role": "assistant"}
+        head = {"type": "message", "id": self._message_id, "status": status, "role": "assistant"}
         return {**head, "content": [self._part(text)]}
 
     def _whole(self, status: str, text: str = "") -> dict[str, Any]:
         done = status == "completed"
         return {
-            "id": self._ids[0],
+            "id": self._id,
             "object": "response",
             "created_at": self._created,
             "status": status,

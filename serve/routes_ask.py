@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request, Response
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from ragweave.components.attachments import attached
 from ragweave.components.context import Context
 from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.beside import FileBeside
@@ -30,12 +31,14 @@ from ragweave.serve.access import (
 )
 from ragweave.serve.app_state import AppState, AppStateNow
 from ragweave.serve.ask_bodies import LARGEST, Change, Consent, NewThread, QueryBody, QuestionBody
-from ragweave.serve.attached import Sender, SentFile
-from ragweave.serve.direct import context_of, files_of, library_named_in, messages_of, pictures_of
+from ragweave.serve.attached import Sender
+from ragweave.serve.chat_request import ParsedConversation, conversation, literal
+from ragweave.serve.direct import context_of, library_named_in
 from ragweave.serve.media import with_openings
 from ragweave.serve.problems import NotFound, Refused
 from ragweave.serve.routes_library import forget_threads
-from ragweave.serve.run import new_thread
+from ragweave.serve.run import ServedRun, new_thread
+from ragweave.serve.sent_file import SentFile
 from ragweave.serve.store import ConversationThread, GoneOn, NoSuchTurn, add_thread
 
 router = APIRouter(prefix="/api")
@@ -173,29 +176,51 @@ async def ask(
     searched with the library for as long as the conversation exists. A request that accepts
     `text/event-stream` receives the events of the run.
     """
-    *earlier, last = messages_of(body.messages or [("user", body.question)])
-    check_question(last.text)
     thread, row = await _thread_for(caller, app_state, body)
     context = context_of(body.context, row)
-    pictures = await app_state.pictures.read(body.pictures or pictures_of(last))
+    sender = Sender(caller.id, context.web == "auto")
+    said = await _said(app_state, body, sender)
+    *earlier, last = said.messages
+    check_question(last.text)
+    pictures = await app_state.pictures.read(body.pictures) or attached(last)
     sent = [SentFile(id, kept=id) for id in body.files]
-    sent += files_of([*earlier, last])
-    if sent:
-        context = context.with_files(await _read(app_state, caller, thread, sent, context.web == "auto"))
-    graph, new, replaces = body.graph or run_settings().graph, body.thread is None, body.replaces or 0
+    if sent or said.files:
+        found = await _read(app_state, caller, thread, sent, sender)
+        context = context.with_files([*found, *said.files])
+    new, replaces = body.thread is None, body.replaces or 0
     if replaces:
         earlier = await asyncio.to_thread(_messages_before, app_state, thread, replaces, body.seen)
     elif not new:
         earlier = []  # the server has stored the turns of this conversation
+    graph = body.graph or run_settings().graph
     run = await app_state.runs.start(
-        caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen
-    )
-    await asyncio.to_thread(_keep_files, app_state, caller, thread, sent)
-    if request.headers.get("accept", "").startswith("text/event-stream"):
-        events = journal.stream(run.journal, request)
-        events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
-        return events
-    return {"run": run.id, "thread": thread.id, "turn": run.turn}
+        caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen,
+        said.notes,
+    )  # fmt: skip
+    await asyncio.to_thread(_keep_files, app_state, caller, thread, [*sent, *_that_were_read(said)])
+    return _begun(request, run)
+
+
+def _begun(request: Request, run: ServedRun) -> dict[str, Any] | Response:
+    """Return the ids of a run, or the stream of its events if the request accepts that."""
+    if not request.headers.get("accept", "").startswith("text/event-stream"):
+        return {"run": run.id, "thread": run.thread, "turn": run.turn}
+    events = journal.stream(run.journal, request)
+    events.headers["Content-Location"] = f"/api/runs/{run.id}/events"
+    return events
+
+
+async def _said(app_state: AppState, body: QuestionBody, sender: Sender) -> ParsedConversation:
+    """Return the question of a request with the messages before it."""
+    if not body.messages:
+        return literal(body.question)
+    return await conversation(body.messages, app_state.pictures, sender=sender)
+
+
+def _that_were_read(said: ParsedConversation) -> list[SentFile]:
+    """Return the files among the messages whose text could be read."""
+    ids = {file.id for file in said.files}
+    return [file for file in said.sent if file.id in ids]
 
 
 async def _thread_for(
@@ -237,7 +262,7 @@ def _messages_before(
 
 
 async def _read(
-    app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile], web: bool
+    app_state: AppState, caller: Caller, thread: ConversationThread, sent: list[SentFile], sender: Sender
 ) -> list[FileBeside]:
     """Return the files of a conversation and of its new question; `sent` receives their content.
 
@@ -247,7 +272,7 @@ async def _read(
     reader = app_state.pictures.files
     found = await reader.of_thread(caller.id, thread.id)
     for n, file in enumerate(sent):
-        sent[n] = replace(await reader.content(file, Sender(caller.id, web)), kept=file.kept)
+        sent[n] = replace(await reader.content(file, sender), kept=file.kept)
         found.append(await reader.one(sent[n]))
     return found
 

@@ -32,6 +32,8 @@ class ServedRun:
     context: Context
     pictures: Sequence[Attachment] = ()
     earlier: Sequence[AnyMessage] = ()
+    notes: Sequence[str] = ()
+    """Notes on what was not used of the request."""
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
@@ -52,6 +54,7 @@ class ServedRun:
             "graph": self.graph,
             "question": self.question,
             "context": self.context.model_dump(mode="json"),
+            "notes": list(self.notes),
         }
         return Record(self.id, self.owner, self.library.id, self.thread, self.turn, about, self.status, "")
 

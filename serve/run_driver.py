@@ -20,6 +20,7 @@ from ragweave.serve.counters import ERRORS
 from ragweave.serve.direct import events_of, interrupted, noted, too_long
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
+from ragweave.serve.notes import coded, with_key
 from ragweave.serve.problems import problem
 from ragweave.serve.records import Record, Records, Status
 from ragweave.serve.remote_journal import Followed
@@ -133,9 +134,13 @@ class RunDriver:
         if last["type"] == "consent":
             await self._end(run, "waiting", last)
             return
-        notes = [{"type": "note", "text": note} for note in last["answer"]["notes"]]
-        event = {**last, "thread": run.thread, "turn": run.turn}
-        await self._end(run, "done", *notes, event, answer=last["answer"])
+        answer = last["answer"]
+        kinds = list(map(coded, answer["notes"]))
+        sentences = list(map(with_key, answer["sentences"]))
+        answer = {**answer, "sentences": sentences, "note_kinds": kinds, "why_kind": coded(answer["why"])}
+        notes = [{"type": "note", **kind} for kind in kinds]
+        event = {**last, "answer": answer, "thread": run.thread, "turn": run.turn}
+        await self._end(run, "done", *notes, event, answer=answer)
 
     async def _forget_checkpoints(self, run: ServedRun) -> None:
         """Delete the checkpoints of a run that no later turn needs."""
@@ -154,14 +159,16 @@ class RunDriver:
         how: dict[str, Any] = {"durability": "async" if writes else "exit", "metadata": {"run": run.id}}
         how |= {"thread": run.thread, "graph": self.graph(run.graph), "resume": resume}
         context = await self._with_files(run)
-        notes = [note for file in context.files for note in file.notes]
+        notes = [*run.notes]
+        for file in context.files:
+            notes.extend(file.notes)
         last: dict[str, Any] = {}
         async with aclosing(noted(events_of(run.library, messages, context, **how), notes)) as events:
             async for event in events:
                 if event["type"] in ("answer", "consent"):
                     last = event
                     continue
-                run.journal.add(event)
+                run.journal.add(with_key(event) if event["type"] == "sentence" else event)
                 if event["type"] == "sentence" and not run.appears:
                     run.appears = True
                     await self._slots.appears()

@@ -9,6 +9,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AnyMessage
@@ -59,12 +60,14 @@ class Runs:
         new: bool = False,
         replaces: int = 0,
         seen: str = "",
+        notes: Sequence[str] = (),
     ) -> ServedRun:
         """Begin to answer a question.
 
         `earlier` has the messages before it, from elsewhere or up to the turn that this one replaces. A
         `new` conversation is stored, and the turns from number `replaces` on are removed, only when the
-        answer begins. `seen` is the run of the last turn that the caller has read.
+        answer begins. `seen` is the run of the last turn that the caller has read. `notes` are added to
+        those of the answer.
 
         Raises:
             Refused: too many answers are in progress, or the conversation is being answered.
@@ -73,14 +76,12 @@ class Runs:
         if not new:
             await self._drop_waiting(thread.id)
         id = secrets.token_urlsafe(16)
-        run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier)
+        run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier, notes)
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
-            stored = thread if new else None
-            run.turn = await asyncio.to_thread(
-                self._records.begin, run.record, images, knobs, stored, replaces, seen
-            )
+            keep = partial(self._records.begin, run.record, images, knobs, thread if new else None)
+            run.turn = await asyncio.to_thread(keep, replaces, seen)
             if replaces:  # the state of the graph holds the removed turns; it is rebuilt from `earlier`
                 await self._saver.adelete_thread(run.thread)
             self._driver.launch(run, _start_event(run))
@@ -218,7 +219,7 @@ class Runs:
         run = ServedRun(
             record.id, record.owner, record.thread, library, about["graph"], about["question"], context
         )
-        run.turn = record.turn
+        run.turn, run.notes = record.turn, about.get("notes", ())
         run.journal = await self._followed.take(run.id)
         return run
 

@@ -12,14 +12,17 @@ from ragweave.components.answer import Kind
 from ragweave.components.attachments import Attachment, asked_with
 from ragweave.components.evidence import Support
 from ragweave.components.method import Effort
+from ragweave.components.run_context import has_writer_model
 from ragweave.components.run_settings import run_settings
 from ragweave.corpora.store.catalog import LibraryRow
 from ragweave.graphs import run as graphs
 from ragweave.models.errors import RagweaveError
 from ragweave.nodes.condense import check_question
-from ragweave.serve.direct import Events, answering, context_of
+from ragweave.serve.attached import NO_FILES, ReadFiles
+from ragweave.serve.direct import Events, answering, context_of, noted
 from ragweave.serve.media import with_openings
 from ragweave.serve.quotes import where
+from ragweave.serve.sent_file import SentFile, sent_file, with_names
 from ragweave.serve.slots import Slots
 
 ABOUT = (
@@ -99,6 +102,30 @@ class Answered(BaseModel):
     notes: list[str]
 
 
+class AskedFile(BaseModel):
+    """A file to search with the library for one question.
+
+    It comes as text, in Base64, as an embedded resource of MCP, or by its id in `/v1/files`.
+    """
+
+    name: str = Field("", max_length=400, description="Its name, with the suffix that says its format.")
+    text: str | None = Field(None, description="Its text, if it is one.")
+    base64: str | None = Field(None, description="Its content in Base64, for any other format.")
+    file_id: str | None = Field(None, max_length=100, description="Its id, if /v1/files holds it.")
+    resource: dict[str, Any] | None = Field(
+        None, description="An embedded resource: `uri`, and `text` or `blob`."
+    )
+
+    @property
+    def sent(self) -> SentFile:
+        """The file as other clients send it."""
+        try:
+            sent = sent_file({"type": "file", **self.model_dump(exclude_none=True)})
+        except ValueError:  # an address that is none
+            sent = None
+        return sent or SentFile(self.name or "attached file", missing="a file without content")
+
+
 class FoundPassage(BaseModel):
     """One passage that was found."""
 
@@ -136,11 +163,15 @@ async def asked(
     pictures: Sequence[Attachment] = (),
     on_step: OnStep | None = None,
     effort: Effort = "normal",
+    files: ReadFiles = NO_FILES,
 ) -> Answered:
-    """Answer a question; `on_step` receives the title of each step."""
+    """Answer a question; `on_step` receives the title of each step, `files` are searched with the library."""
     knobs = {**_source_knob(sources), "effort": effort}
-    run = answering(slots, row, [asked_with(question, pictures)], run_settings().graph, knobs)
-    answer = await answer_of(run, on_step)
+    if files.files and has_writer_model(context_of(knobs, row)):
+        question = with_names(question, [file.name for file in files.files])
+    asked_message = asked_with(question, pictures)
+    run = answering(slots, row, [asked_message], run_settings().graph, knobs, files.files)
+    answer = await answer_of(noted(run, files.notes), on_step)
     citations = []
     by_number = {}
     for citation in answer["citations"]:

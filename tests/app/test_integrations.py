@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import itertools
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall
@@ -220,9 +221,6 @@ def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Pa
     for door, given in itertools.product(doors, (7, ["a"])):
         with pytest.raises(InputError, match=words):
             door(given)
-    for given in ([{"role": "x"}], [{"role": "x", "content": "a"}], [5]):
-        with pytest.raises(InputError, match="one of the messages cannot be read"):
-            ask(QUESTION, messages=given)
     for given in (5, [5], None):
         with pytest.raises(InputError, match="a path is no text but"):
             index(given)
@@ -233,3 +231,31 @@ def test_what_is_of_another_type_is_refused_at_every_door_in_a_sentence(home: Pa
     ):
         Retriever(library="house", k=0)
     assert not home.exists()
+
+
+def test_a_message_that_cannot_be_read_is_left_out_with_a_note(example: ModuleType) -> None:
+    given: Any = [{"role": "critic", "content": "a"}, None, {"role": "tool", "content": "42"}]
+    answer = ask(QUESTION, messages=given)
+    assert "1874" in answer.text
+    assert "Not used of what was sent: a message that cannot be read (3 times)." in answer.notes
+
+
+class OuterContext(TypedDict, total=False):
+    """The context of a graph of somebody else, one name of which is a setting here too."""
+
+    tenant: str
+    model: str
+    ragweave: dict[str, Any]
+
+
+def test_an_outer_context_with_a_name_of_ours_sets_the_run_by_its_member(example: ModuleType) -> None:
+    outer = StateGraph(MessagesState, context_schema=OuterContext)
+    outer.add_node("notes", build_agent("agent"))
+    outer.add_edge(START, "notes")
+    graph: Any = outer.compile()
+    given = {"messages": [("user", QUESTION)]}
+    own = {"tenant": "a", "model": "theirs"}
+    with pytest.raises(InputError, match=r"tenant: there is no such setting.* as its member `ragweave`"):
+        asyncio.run(graph.ainvoke(given, context=own))
+    end = asyncio.run(graph.ainvoke(given, context={**own, "ragweave": {"top_k": 3}}))
+    assert "1874" in end["messages"][-1].text

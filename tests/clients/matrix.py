@@ -30,11 +30,14 @@ CLIENTS = (
     Client("Haystack", "haystack-ai", "haystack_generator.py", COLUMNS[:6]),
     Client("pydantic-ai", "pydantic-ai-slim", "pydantic_agent.py"),
     Client("AI SDK", "ai", "ai_sdk.mjs"),
-    Client("RemoteRunnable, Python", "langserve", "remote_runnable.py", COLUMNS[:4]),
-    Client("RemoteRunnable, JavaScript", "langchain-core-js", "remote_runnable.mjs", COLUMNS[:4]),
-    Client("MCP, Python", "mcp", "mcp_python.py", ("chat", "citations", "tools")),
+    Client("RemoteRunnable, Python", "langserve", "remote_runnable.py", COLUMNS[:6]),
+    Client("RemoteRunnable, JavaScript", "langchain-core-js", "remote_runnable.mjs", COLUMNS[:6]),
+    Client("MCP, Python", "mcp", "mcp_python.py", ("chat", "citations", "file", "tools")),
     Client(
-        "MCP, TypeScript", "@modelcontextprotocol/sdk", "mcp_typescript.mjs", ("chat", "citations", "tools")
+        "MCP, TypeScript",
+        "@modelcontextprotocol/sdk",
+        "mcp_typescript.mjs",
+        ("chat", "citations", "file", "tools"),
     ),
 )
 

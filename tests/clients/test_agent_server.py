@@ -56,6 +56,16 @@ async def test_the_recipes_of_the_agent_server_run_and_unknown_knobs_are_refused
     sdk = get_client(url=server)
     end: Any = await sdk.runs.wait(None, "agent", input={"question": LIT}, context={"top_k": 2})
     assert "1874" in end["answer"]["text"]
+    odd: Any = [
+        {"role": "critic", "content": "x"},
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{x"}}]},
+        {"role": "tool", "content": "42"},
+        {"role": "user", "content": LIT},
+        {"role": "assistant", "content": "It"},
+    ]
+    end = await sdk.runs.wait(None, "agent", input={"messages": odd})
+    assert "1874" in end["answer"]["text"]
+    assert "Not used of what was sent: a message that cannot be read (2 times)." in end["answer"]["notes"]
     wrong: Any
     for wrong in (
         {"context": {"top_kk": 1}},

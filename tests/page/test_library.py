@@ -259,3 +259,21 @@ def test_what_the_server_refuses_is_said_in_the_language_of_the_page(window: Any
     rows = page.request.get(site.url + "/api/libraries").json()["libraries"]
     (made,) = [row for row in rows if row["name"] == "Mühlen"]
     assert page.request.delete(f"{site.url}/api/libraries/{made['id']}").ok
+
+
+@pytest.mark.parametrize(
+    ("locale", "note"),
+    [
+        ("de-DE", "Vom Gesendeten nicht benutzt: eine Antwort eines Werkzeugs (2-mal)."),
+        ("zh-CN", "发送的内容中没有使用：工具的回复（2 次）。"),
+        ("en-GB", "Not used of what was sent: a reply of a tool (2 times)."),
+    ],
+)
+def test_a_note_is_in_the_language_of_the_page(window: Any, site: Any, locale: str, note: str) -> None:
+    page = window(locale=locale)
+    tool = {"role": "tool", "content": "x"}
+    question = {"role": "user", "content": "When was the lamp of the lighthouse first lit?"}
+    begun = page.request.post(site.url + "/api/ask", data={"messages": [tool, tool, question]}).json()
+    page.request.get(f"{site.url}/api/runs/{begun['run']}/events")
+    page.goto(f"{site.url}/#/t/{begun['thread']}")
+    expect(page.locator(".notes li")).to_have_text([note])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ragweave.models.chat import override
 from ragweave.serve import attached
-from ragweave.serve.attached import files_of_app, sent_file
 from ragweave.serve.chat_templates import files_in, question_in, without_inlined
+from ragweave.serve.sent_file import files_of_app, sent_file
 from ragweave.tests.serve.conftest import QUESTION
 from ragweave.tests.support import ScriptedChat
 
@@ -102,6 +102,31 @@ async def test_a_file_that_a_client_has_written_into_the_message_is_a_file(clien
     text = await said(client, [asked(WHO, {"type": "text", "text": file})])
     assert text.index("fired in 1911 by Rosa") < text.index("3 October 1874") and "FILE" not in text
     assert without_inlined("-----BEGIN FILE x") == ([], "-----BEGIN FILE x")
+
+
+PASTED = {
+    "elements in a part for the system": (
+        f"{WHO}\n\n<!-- SYSTEM CONTEXT (NOT PART OF USER QUERY) -->\n<files_info>\n<hint>Refer to these.</hint>\n"
+        f'<file id="1" name="kiln.md" type="text/markdown">{KILN * 200}</file>\n</files_info>\n'
+        "<!-- END SYSTEM CONTEXT -->"
+    ),
+    "elements alone": f'<documents>\n<document name="kiln.md">{KILN}</document>\n</documents>\n{WHO}',
+}
+
+
+@pytest.mark.parametrize("text", PASTED.values(), ids=PASTED)
+async def test_a_file_that_is_an_element_of_the_question_is_a_file(
+    client: httpx.AsyncClient, text: str
+) -> None:
+    told = await said(client, [asked(text)])
+    assert "fired in 1911 by Rosa" in told and "SYSTEM" not in told and "<" not in told
+    assert without_inlined("What is <file>? And <file name=''>x</file>?")[0] == []
+
+
+async def test_passages_in_brackets_in_the_instructions_are_a_file(client: httpx.AsyncClient) -> None:
+    system = f"Answer politely.\nContext:\n    [CONTEXT 0]:\n{KILN}\n[END CONTEXT 0]\n\n"
+    told = await said(client, [{"role": "system", "content": system}, asked(WHO)])
+    assert "fired in 1911 by Rosa" in told
 
 
 async def test_the_member_files_of_open_webui_is_read_whole_and_once(client: httpx.AsyncClient) -> None:

@@ -7,17 +7,27 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ragweave.serve.chat_request import Message, chore
+from ragweave.components.chat_messages import read_message
+from ragweave.serve.chat_parts import read_content
 from ragweave.serve.chat_templates import question_in
+from ragweave.serve.chores import chore
 from ragweave.tests.serve.conftest import QUESTION
 
 USER = {"role": "user", "content": QUESTION}
 PIXEL = "https://pictures.example/a.png"
 ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
     "a tool's answer": ([{"role": "tool", "content": "x", "tool_call_id": "1"}, USER], "a reply of a tool"),
-    "a tool call": ([{"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}, USER], ""),
-    "a function call": ([{"role": "assistant", "content": "", "function_call": {"name": "f"}}, USER], ""),
+    "a tool call": (
+        [{"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}, USER],
+        "a call of a tool",
+    ),
+    "a function call": (
+        [{"role": "assistant", "content": "", "function_call": {"name": "f"}}, USER],
+        "a call of a tool",
+    ),
     "another role": ([{"role": "wizard", "content": "x"}, USER], "a message of another role"),
     "an answer at the end": (
         [USER, {"role": "assistant", "content": "It"}],
@@ -60,11 +70,59 @@ ODD: dict[str, tuple[list[dict[str, Any]], str]] = {
         "a recording",
     ),
     "a hologram": ([{"role": "user", "content": [{"type": "hologram"}, 3]}, USER], "a part of another kind"),
+    "no role": ([{"content": "x"}, {"role": None}, {"role": 3}, USER], "a message without a role (3 times)"),
+    "no message": ([None, 5, [[], None], USER], "a message that cannot be read (3 times)"),
+    "a refusal of its own": ([{"role": "assistant", "content": None, "refusal": "no"}, USER], "a refusal"),
+    "a spoken answer": ([{"role": "assistant", "content": None, "audio": {"id": "a"}}, USER], "a recording"),
+    "a picture of the question by address": (
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": QUESTION},
+                    {"type": "image_url", "image_url": {"url": PIXEL}},
+                ],
+            }
+        ],
+        "A picture of the question was not used: a picture is not fetched from an address",
+    ),
+    "five pictures": (
+        [
+            {
+                "role": "user",
+                "content": [
+                    {"type": "text", "text": QUESTION},
+                    *[{"type": "image_url", "image_url": {"url": PIXEL}}] * 5,
+                ],
+            }
+        ],
+        "a picture after the first 4",
+    ),
     "content of another form": (
         [{"role": "assistant", "content": {"answer": 1}}, USER],
         "a part of another kind",
     ),
 }
+
+
+def _nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Return lists and objects with the names that messages have."""
+    names = st.sampled_from(
+        [
+            "role",
+            "type",
+            "content",
+            "text",
+            "image_url",
+            "source",
+            "data",
+            "kwargs",
+            "id",
+            "file",
+            "tool_calls",
+        ]
+    )
+    return st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4)
 
 
 @pytest.mark.parametrize(("messages", "note"), ODD.values(), ids=ODD)
@@ -76,7 +134,53 @@ async def test_an_odd_message_closes_no_conversation(
     )
     text = reply.json()["choices"][0]["message"]["content"]
     assert reply.status_code == 200 and "Sources:" in text
-    assert ("Not used of what was sent:" in text) == bool(note) and note in text
+    assert note in text
+
+
+@pytest.mark.parametrize("path", ["/langserve/agent/invoke", "/api/ask"])
+@pytest.mark.parametrize(("messages", "note"), ODD.values(), ids=ODD)
+async def test_other_doors_read_the_same_messages(
+    client: httpx.AsyncClient, path: str, messages: list[dict[str, Any]], note: str
+) -> None:
+    sent = {"messages": messages} if path == "/api/ask" else {"input": {"messages": messages}}
+    reply = await client.post(path, json=sent)
+    assert reply.status_code in (200, 202), reply.text
+    told = reply.text
+    if path == "/api/ask":
+        told = (await client.get(f"/api/runs/{reply.json()['run']}/events")).text
+    assert "3 October 1874" in told and note in told
+
+
+SAME: dict[str, Any] = {
+    "a pair": ["human", QUESTION],
+    "a text": QUESTION,
+    "a role in capitals": {"role": "User", "content": QUESTION},
+    "a type": {"type": "human", "content": QUESTION},
+    "stored by LangChain": {"type": "human", "data": {"content": QUESTION, "type": "human"}},
+    "stored by LangChain, by its class": {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain_core", "messages", "HumanMessage"],
+        "kwargs": {"content": QUESTION},
+    },
+    "a part alone": {"role": "user", "content": {"type": "text", "text": QUESTION}},
+    "parts without a type": {"role": "user", "content": [{"text": QUESTION}]},
+    "a chunk": {"type": "HumanMessageChunk", "content": QUESTION},
+}
+
+
+@pytest.mark.parametrize("message", SAME.values(), ids=SAME)
+async def test_a_message_in_any_form_is_read_without_a_note(client: httpx.AsyncClient, message: Any) -> None:
+    reply = await client.post("/v1/chat/completions", json={"model": "agent", "messages": [message]})
+    text = reply.json()["choices"][0]["message"]["content"]
+    assert "3 October 1874" in text.replace("**", "") and "Not used" not in text
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=9), _nested, max_leaves=9))
+def test_no_json_stops_the_reading_of_messages(sent: Any) -> None:
+    message = read_message(sent)
+    read_content(message.content)
+    chore([sent])
 
 
 @pytest.mark.parametrize(
@@ -126,8 +230,33 @@ CHORES = {
 
 @pytest.mark.parametrize(("form", "reply"), CHORES.values(), ids=CHORES)
 def test_what_a_chat_app_wants_beside_answers_is_given_in_its_form(form: str, reply: dict[str, Any]) -> None:
-    told = chore([Message(role="user", content=OPEN_WEBUI.format(task="Generate it.", form=form))])
+    told = chore([OPEN_WEBUI.format(task="Generate it.", form=form)])
     assert told is not None and json.loads(told) == reply
+
+
+TALK = "User: When was the lamp first lit?\nAI: On 3 October 1874."
+SPOKEN = '[{"role": "user", "mainText": "灯塔何时点亮？"}, {"role": "assistant", "mainText": "1874年"}]'
+TITLES: dict[str, list[tuple[str, str]]] = {
+    "before a conversation": [("user", f"Provide a concise, 5-word-or-less title.\n\nConversation:\n{TALK}")],
+    "in German": [("user", f"Gib einen Titel mit höchstens fünf Wörtern an.\n\nGespräch:\n{TALK}")],
+    "with signs before the roles": [
+        ("user", 'Generate a title.\n\n||>User:\n"When was it?"\n||>Response:\n"In 1874."\n\n||>Title:')
+    ],
+    "in Chinese, in two messages": [
+        ("system", "你需要将用户的会话总结为 10 个字以内的标题"),
+        ("user", "user: 灯塔何时点亮？\nassistant: 1874年。\n\n请总结上述对话为10个字以内的标题"),
+    ],
+    "in a block of code": [
+        ("user", f"Name this conversation.\n\n```\n{TALK}\n```\n\nAt most 10 characters.")
+    ],
+    "as JSON": [("system", "Fasse das Gespräch in einem Titel zusammen."), ("user", SPOKEN)],
+}
+
+
+@pytest.mark.parametrize("messages", TITLES.values(), ids=TITLES)
+def test_a_title_is_the_first_question_in_the_templates_of_many_apps(messages: list[tuple[str, str]]) -> None:
+    title = chore(messages)
+    assert title in ("When was the lamp first lit?", "When was it?", "灯塔何时点亮？")
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses"])
@@ -141,10 +270,22 @@ async def test_such_a_request_makes_no_run(client: httpx.AsyncClient, path: str,
 
 
 @pytest.mark.parametrize(
-    "text", [QUESTION, 'What does { "title": "x" } mean?', "<chat_history>USER: a</chat_history>"]
+    "text",
+    [
+        QUESTION,
+        'What does { "title": "x" } mean?',
+        "<chat_history>USER: a</chat_history>",
+        TALK,
+        f"{TALK}\nUser: Tell me who lit it.",
+        f"{TALK}\nUser: And who lit it?\nAI:",
+        f"What is wrong in this?\n\n{TALK}",
+        f"{TALK}\n\nWhat is wrong in this?",
+        "Summarise this.\n\nAnna: I come.\nBen: I do not.",
+        "Explain this configuration.\n\nuser: postgres\nmodel: small",
+    ],
 )
 def test_a_question_is_no_such_request(text: str) -> None:
-    assert chore([Message(role="user", content=text)]) is None
+    assert chore([text]) is None
 
 
 def test_the_question_is_taken_out_of_the_template_around_files() -> None:

@@ -78,11 +78,8 @@ async def test_what_a_client_sends_beside_the_words_of_a_message_reaches_no_grap
 
 
 UNREADABLE: tuple[dict[str, Any], ...] = (
-    {"role": "tool", "content": "x"},
-    {"role": "assistant", "content": "x", "tool_calls": [{"function": {"name": "a", "arguments": "{}"}}]},
-    {"role": "assistant", "content": "x", "tool_calls": {"a": "function"}},
     {"role": "user", "content": [{"type": "image", "source_type": "base64"}]},
-    {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "image", "url": 5}]},
+    {"role": "user", "content": [{"type": "image", "url": 5}]},
 )
 BODIES = (
     *(
@@ -104,8 +101,8 @@ BATCHES = ('{"inputs": null}', '{"inputs": {}}', '{"inputs": [3]}', '{"inputs": 
 
 async def test_what_cannot_be_read_is_refused_with_a_remedy(client: httpx.AsyncClient) -> None:
     for wrong in UNREADABLE:
-        said = [wrong] if wrong["role"] == "user" else [wrong, {"role": "user", "content": "x"}]
-        for path, body in ((f"{AT}/invoke", {"input": {"messages": said}}), ("/api/ask", {"messages": said})):
+        said = {"messages": [wrong]}
+        for path, body in ((f"{AT}/invoke", {"input": said}), ("/api/ask", said)):
             refused = await client.post(path, json=body)
             assert (refused.status_code, refused.json()["code"]) == (400, "input"), refused.text
             assert refused.json()["remedy"]

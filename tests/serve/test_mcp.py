@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 from pathlib import Path
@@ -77,6 +78,71 @@ async def test_an_assistant_asks_searches_lists_and_opens(notes: Path, app: Fast
         for name, arguments, says in WRONG:
             result = await tools.call_tool(name, arguments)
             assert result.is_error and says in str(result.content), name
+
+
+KILN = "# The kiln\n\nThe kiln of Rook was fired in 1911 by Rosa.\n"
+BASE64 = base64.b64encode(KILN.encode()).decode()
+FILES: dict[str, dict[str, Any]] = {
+    "text": {"name": "kiln.md", "text": KILN},
+    "Base64": {"name": "kiln.md", "base64": BASE64},
+    "an embedded resource with text": {
+        "type": "resource",
+        "resource": {"uri": "file:///home/anna/kiln.md", "mimeType": "text/markdown", "text": KILN},
+    },
+    "an embedded resource with a blob": {"resource": {"uri": "notes://rook/kiln.md", "blob": BASE64}},
+}
+
+
+@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+async def test_a_file_comes_with_a_question_and_is_searched_for_it_alone(
+    notes: Path, app: FastAPI, file: dict[str, Any]
+) -> None:
+    who = {"question": "Who fired the kiln of Rook?"}
+    async with on_loopback(app) as address, Client(f"{address}/mcp") as tools:
+        answer = structured(await tools.call_tool("ask", {**who, "files": [file]}))
+        assert "fired in 1911 by Rosa" in answer["text"].replace("**", "")
+        assert answer["citations"][0]["place"] == "kiln.md, The kiln"
+        assert "1911" not in structured(await tools.call_tool("ask", who))["text"]
+
+
+UNREAD: dict[str, tuple[dict[str, Any], str]] = {
+    "no content": ({"name": "kiln.md"}, "a file whose content was not sent"),
+    "an unknown id": ({"file_id": "file-1"}, "no file 'file-1' is kept here"),
+    "an address": ({"resource": {"uri": "https://files.example/kiln.md"}}, "does not read the web"),
+    "no address": ({"resource": {"uri": "http://[x/kiln.md"}}, "a file"),
+    "no Base64": ({"name": "kiln.md", "base64": "!"}, "empty or not Base64"),
+    "no text in it": ({"name": "kiln.bin", "base64": "AAAA"}, "was not read"),
+}
+
+
+@pytest.mark.parametrize(("file", "note"), UNREAD.values(), ids=UNREAD)
+async def test_a_file_that_cannot_be_read_gets_a_note(
+    notes: Path, app: FastAPI, file: dict[str, Any], note: str
+) -> None:
+    async with on_loopback(app) as address, Client(f"{address}/mcp") as tools:
+        answer = structured(await tools.call_tool("ask", {**QUESTION, "files": [file]}))
+        assert "1874" in answer["text"] and note in " ".join(answer["notes"])
+        many = [{"name": f"{n}.md", "text": f"Note {n}."} for n in range(9)]
+        answer = structured(await tools.call_tool("ask", {**QUESTION, "files": many}))
+        assert "Only the last 8 of 9 files" in " ".join(answer["notes"])
+
+
+async def test_a_file_of_another_key_is_unknown(notes: Path, app: FastAPI) -> None:
+    library = (await open_library("default")).id
+    secrets = [app.state.keys.create(name, (library,))[1] for name in ("Anna", "Ben")]
+    async with on_loopback(app) as address:
+        kept = ""
+        for secret, known in zip(secrets, (True, False), strict=True):
+            async with (
+                httpx2.AsyncClient(headers=bearer(secret)) as http,
+                Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
+            ):
+                if not kept:
+                    sent = {"file": ("kiln.md", KILN.encode())}
+                    kept = (await http.post(f"{address}/v1/files", files=sent)).json()["id"]
+                given = {"question": "Who fired the kiln of Rook?", "files": [{"file_id": kept}]}
+                answer = structured(await client.call_tool("ask", given))
+                assert ("1911" in answer["text"]) == known
 
 
 async def test_a_key_opens_its_libraries_and_no_other(notes: Path, app: FastAPI) -> None:

@@ -9,3 +9,15 @@ export function inWords({ title = "", remedy = "", key = "", values = {} }) {
   if (key && known(`error.${key}`)) return t(`error.${key}`, values);
   return [title, remedy].filter(Boolean).map(clean).join(" ");
 }
+
+/** Write a note of the server: in the language of the page by its key, else as the server wrote it. */
+export function noteInWords({ text, key = "", values = {} }) {
+  if (!key || !known(`note.${key}`)) return text;
+  const items = values.items?.map(itemInWords).join(t("list.comma"));
+  return t(`note.${key}`, items ? { ...values, items } : values);
+}
+
+function itemInWords({ text, key, values, n }) {
+  const words = key && known(`unused.${key}`) ? t(`unused.${key}`, values) : text;
+  return n > 1 ? t("unused.times", { words, times: n }) : words;
+}

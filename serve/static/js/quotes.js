@@ -13,12 +13,6 @@ import { titleOf } from "./words.js";
 const ROW = /(?:^|\s)\|(?=\s|$)/;
 const BAR = /(?:^|(?<=\s))\|(?=\s|$)/g;
 
-/** Whether a note of a run says what stands above the quotes. */
-export const saysUnread = (note) => /^No language model read these passages/.test(note);
-
-/** Whether a line above the quotes says that they match badly. */
-export const saysFew = (text) => /^These passages share few words/.test(text);
-
 /** Put a quote after those before it, and what they are above the first. */
 export function layQuote(answer, quote, [citation]) {
   let list = answer.lastChild;

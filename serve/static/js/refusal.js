@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { withFormulas } from "./maths.js";
 import { openCitation } from "./panel.js";
 import { holds, onlySources, state } from "./state.js";
+import { noteInWords } from "./problem.js";
 import { pickFiles } from "./upload.js";
 import { placeBeside, plain, providerName, titleOf } from "./words.js";
 
@@ -23,7 +24,7 @@ const WIDER = { sources: [], corpora: [], top_k: 20, max_hops: 5 };
  */
 export function refusal(answer, steps, again, question) {
   const places = [...answer.citations, ...(answer.nearest || [])];
-  const whole = answer.why || answer.text;
+  const whole = answer.why ? noteInWords(answer.why_kind ?? { text: answer.why }) : answer.text;
   const why = answer.kind === "closest" && places.length ? whole.replace(NEAREST, "") : whole; // the list of places says it as well
   const facts = [[t("refusal.searched"), searched(steps)], [t("refusal.missing"), missing(steps)]].filter(([, text]) => text);
   return h(

@@ -5,7 +5,7 @@ import { fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { inline } from "./markdown.js";
-import { layQuote, saysFew } from "./quotes.js";
+import { layQuote } from "./quotes.js";
 
 const GLUE = "\u2060"; // keeps a number on the line of the word before it
 
@@ -44,7 +44,7 @@ export function lay(answer, said, citations) {
     layQuote(answer, said, citations);
     return;
   }
-  if (!citations.length && saysFew(said.text)) {
+  if (said.key === "few") {
     answer.append(h("p.few", { text: t("quotes.few") }));
     return;
   }

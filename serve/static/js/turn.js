@@ -6,10 +6,9 @@ import { labelOf, numbered, where } from "./cite.js";
 import { known, t } from "./i18n.js";
 import { icon } from "./icons.js";
 import { thumbs } from "./pictures.js";
-import { saysUnread } from "./quotes.js";
 import { found, rail } from "./rail.js";
 import { refusal } from "./refusal.js";
-import { inWords } from "./problem.js";
+import { inWords, noteInWords } from "./problem.js";
 import { lay, remark, tally, write } from "./sentence.js";
 import { state } from "./state.js";
 import { Trail } from "./trail.js";
@@ -18,6 +17,8 @@ import { filmButton } from "./view_media.js";
 import { cost, lasted, number, providerName, titleOf } from "./words.js";
 
 const SOON = 300; // milliseconds that an answer may take without what was found being shown before
+
+const UNREAD = ["quoted", "quoted_set_up"]; // notes that stand above the quotes already
 
 export class Turn {
   /**
@@ -66,7 +67,7 @@ export class Turn {
     else if (event.type === "found") this.found(event.places);
     else if (event.type === "sentence") this.sentence(event, live);
     else if (event.type === "mark") this.mark(event, live);
-    else if (event.type === "note") this.note(event.text);
+    else if (event.type === "note") this.note(event);
     else if (event.type === "consent") this.consent(event, live);
     else if (event.type === "consented") this.consented();
     else if (event.type === "answer") this.whole(event.answer, live);
@@ -122,12 +123,12 @@ export class Turn {
     if (answer.kind === "answer") numbered(answer.citations);
     if (answer.abstained) {
       fill(this.answer, refusal(answer, this.trail.steps, (knobs) => this.doing.again(this.question, this.pictures, knobs), this.question));
-      if (live) announce(t("turn.none", { why: answer.why }));
+      if (live) announce(t("turn.none", { why: noteInWords(answer.why_kind ?? { text: answer.why }) }));
     } else write(this.answer, answer);
     this.answer.classList.toggle("settled", !live);
-    for (const note of answer.notes) this.note(note);
+    for (const note of answer.note_kinds ?? answer.notes.map((text) => ({ text }))) this.note(note);
     if (answer.sentences.some((s) => s.support === "model") && answer.citations.length) {
-      this.note(t("turn.dotted"));
+      this.note({ text: t("turn.dotted") });
     }
     // Quotes are their own sources, and no check has anything to say of them.
     const bare = answer.abstained || answer.kind === "quotes";
@@ -143,10 +144,10 @@ export class Turn {
     this.ended(answer);
   }
 
-  note(text) {
-    if (this.seenNotes.has(text) || saysUnread(text)) return;
-    this.seenNotes.add(text);
-    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text })));
+  note(note) {
+    if (this.seenNotes.has(note.text) || UNREAD.includes(note.key)) return;
+    this.seenNotes.add(note.text);
+    this.notes.append(h("li", { dir: "auto" }, icon("info"), h("span", { text: noteInWords(note) })));
   }
 
   /** Ask before anything is sent to a web search; the run waits as long as it takes. */
