@@ -85,7 +85,7 @@ def pure(text: str) -> bool:
 def ends_behind(text: str, at: int) -> int | None:
     """Return where the marks behind a position end, or None while more text may complete one."""
     while True:
-        if text[at - 1 : at] in ("]", "】", ">"):
+        if text[at - 1 : at] in _MARK_ENDS:
             further = _FURTHER.match(text, at)
             if further is not None:
                 if further["open"] is not None:
@@ -98,9 +98,18 @@ def ends_behind(text: str, at: int) -> int | None:
             return at
         end = _first_mark_end(window)
         if not end:
-            may_become_mark = len(window) < _LONGEST and _PENDING.match(window)
-            return None if may_become_mark else at
+            return None if len(window) < _LONGEST and _may_become_mark(window) else at
         at = start + end
+
+
+def _may_become_mark(window: str) -> bool:
+    """Return whether a text may become a mark with the text that follows: a bracket of it is open."""
+    if "\n" in window:
+        return False
+    open_brackets = 0
+    for sign in window:
+        open_brackets += (sign in _OPENS) - (sign in _CLOSES)
+    return open_brackets > 0 or _PENDING.match(window) is not None
 
 
 def _first_mark_end(window: str) -> int:
@@ -213,23 +222,22 @@ _ODD = re.compile(
 )
 """Matches in a sentence with marks that are not plain, or with other brackets."""
 _STARTS = _OPENS + "<\\^$*_⁽⁰¹²³⁴⁵⁶⁷⁸⁹"
+_MARK_ENDS = "]】>¹²³⁰⁴⁵⁶⁷⁸⁹"
 _CLOSING = re.compile(rf"[{re.escape(_CLOSES)}>^$*_]+(?:{_LINK})?")
 _LONGEST = 110
 """Characters that one mark may have."""
 _LAST = re.compile(r"[(（{]\d{1,3}(?:\s*[,;]\s*\d{1,3})*[)）}](?=\s*(?:\n|\Z))")
 """Matches numbers in round brackets at the end of a line."""
 _FURTHER = re.compile(
-    rf"(?:{_LINK}|\s?[-–—~]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
+    rf"(?:⁾|{_LINK}|\s?[-–—~]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
     r"|(?P<open>\([^()\n]{0,100}|\s?[-–—~]\s?(?:\[\d{0,3})?|</?[a-z]{0,12})\Z"
 )
 """Matches what continues a mark: the target of a link, the end of a range, a closing tag; `open` its beginning."""
 _TRIES = 4
 """Closing brackets that are tried as the end of a mark."""
 _PENDING = re.compile(
-    r"\s*(?:\\?[\[【〔［〖⟦][^\]】〕］〗⟧\n]{0,100}"
-    r"|[(（{]\s*[#^]?\s*(?:[^\W\d_]{1,14}[.:#\s]+){0,4}[^\W\d_]{0,14}[.:#\s]*(?:[\[\]\d,;\s&–-]+(?:[^\W\d_]{1,3}\b)?)*"
-    r"|</?(?:[a-z]{0,10}|[a-z]+[^<>\n]{0,60}|[a-z]+[^<>\n]{0,60}>[\s\[\d,;\]]{0,20}(?:</?\w{0,10})?)"
-    r"|[*_]{1,3}(?:\[[\d\[\],;\s]{0,20}[*_]{0,2})?|\\\w{0,16}\{?[\d,\s]*|\$|\$?\^\{?\[?[\d,\s-]*)\Z",
+    r"(?:</?[a-z][^<>\n]{0,60}>[\s\[\]\d,;()#]{0,20}){0,5}(?:<(?:[/a-z|][^<>\n]{0,60})?)?\Z"
+    r"|~?\\\w{0,16}\{?[\d,\s]*\Z|[*_^$⁽]{1,3}[\[\]{\d,;\s^-]*[*_]{0,3}\Z",
     re.I,
 )
 """Matches what may become a mark with the text that follows."""
