@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from ragweave.models.reply_phrases import PHRASES, may_open
 from ragweave.models.reply_tags import (
     AGAIN,
     ANSWERS,
@@ -19,16 +20,19 @@ from ragweave.models.reply_tags import (
     LONGEST_TAG,
     OTHERS,
     OURS,
-    PHRASES,
     TAG,
     THOUGHT_LINES,
     Tag,
-    may_open,
     tag_of,
+    thinks,
 )
 
 _FEW = 60
 """Most characters of text before a thought or an answer that is ignored: “Okay.”, the name of a role."""
+
+_SENTENCE_ENDS = ".!?。！？])\"”»*_`"
+_SPEAKS = re.compile(r"^[\s>*#_]*([^\W\d][\w ]{0,20})[*_]*[:：]", re.M)
+"""Matches a line that begins with the name of a speaker, or with a label."""
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Inside:
     raw: str
     inline: bool = False
     until: re.Pattern[str] | None = None
+    searched: int = 0
 
 
 class ThoughtReader:
@@ -150,7 +155,9 @@ class ThoughtReader:
         if found["fence"]:
             self._fenced = not self._fenced
             self._say(found.group())
-        elif found["code"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
+        elif found["turn"] and self._is_invented():
+            self._done = True
+        elif found["code"] or found["turn"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
             self._say(found.group())
         else:
             self._tag(tag_of(found), found.group())
@@ -160,24 +167,49 @@ class ThoughtReader:
         alone = self._last in "\n" and self._pending[:1] in ("", "\n", "\r")
         inline = self._last not in "\n" and self._pending[:1] == " " and self._spoken
         if tag.kind == "thought":
-            if not tag.closes:
-                self._open("thought", tag.name, raw, inline)
-            elif f"<{tag.name}" in self._ready:
-                self._say(raw)
-            else:
-                self._break()
+            self._thought(tag, raw)
         elif tag.kind == "channel":
             self._expects = "" if tag.closes else "channel"
         elif tag.kind in ("turn", "role", "end", "special"):
             self._turn(tag, raw, inline)
         elif tag.kind == "answer":
             self._answer(tag, raw, inline)
+        elif raw == "<s>" and not self._spoken:
+            pass  # It begins a reply; elsewhere it strikes text out.
         elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
             self._open("pair", tag.name, raw, False)
         elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
             self._break()
         elif tag.kind in ("unknown", "text"):
             self._say(raw)
+
+    def _thought(self, tag: Tag, raw: str) -> None:
+        """Read a tag of a thought; within a sentence it is a mention."""
+        begins_line = self._last in "\n" or not self._spoken
+        if tag.closes and (tag.bracket and raw[0] != "[" or f"<{tag.name}" in self._ready):
+            self._say(raw)
+        elif tag.closes:
+            self._break()
+        elif self._is_mention() or (tag.bracket and not begins_line):
+            self._say(raw)
+        else:
+            self._open("thought", tag.name, raw, inline=tag.bracket and not tag.name.isupper() and raw != raw.upper())
+
+    def _is_mention(self) -> bool:
+        """Return whether a tag is part of a sentence: words before it in its line, and a space behind it."""
+        line = self._ready.rpartition("\n")[2].rstrip()
+        follows = self._pending[:1]
+        return len(line.split()) > 1 and (line[-1].isalnum() or line[-1] in ",'\"“") and follows in (" ", ",", ".")
+
+    def _is_invented(self) -> bool:
+        """Return whether a line that begins another speaker's turn is none of the answer's lines."""
+        ready = self._ready.rstrip()
+        if not self._spoken or self._fenced or ready[-1] not in _SENTENCE_ENDS:
+            return False
+        for label in _SPEAKS.findall(ready):
+            if not ANSWERS.search(label):
+                return False  # The answer is a dialogue.
+        return True
 
     def _turn(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a token between turns; invented turns of others after the model's turn are no answer."""
@@ -187,13 +219,18 @@ class ThoughtReader:
             self._expects = "" if tag.closes else "role"
         elif tag.kind == "end":
             self._over = self._spoken
-        elif tag.name in OTHERS:
+        elif tag.name in OTHERS or (tag.name == "inst" and not tag.closes):
             self._done = self._spoken
+            if not self._spoken:
+                self._open("channel", tag.name, raw, False)
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
 
     def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a tag around an answer; the text before it is no answer unless it is a label."""
+        if tag.bracket and not tag.closes and self._last not in "\n" and self._spoken:
+            self._say(raw)
+            return
         if tag.closes:
             if not self._answers and "answer" not in tag.name:
                 self._say(raw)
@@ -210,7 +247,7 @@ class ThoughtReader:
             self._say(raw)
 
     def _open(self, kind: Literal["thought", "channel", "pair"], name: str, raw: str, inline: bool) -> None:
-        if kind != "pair" and self.holds and len(self._ready.strip()) < _FEW:
+        if kind != "pair" and self.holds and len(self._ready.strip()) < _FEW and "[" not in self._ready:
             self._forget()
         self._inside = Inside(kind, name, raw, inline)
 
@@ -242,9 +279,16 @@ class ThoughtReader:
         elif expects == "thought":
             self._open("channel", "thought", "", False)
         else:
-            self._done = found["role"].lower() in OTHERS and self._spoken
-            self._trims = True
+            self._role(found["role"].lower())
         return True
+
+    def _role(self, name: str) -> None:
+        self._done = name in OTHERS and self._spoken
+        self._trims = True
+        if thinks(name):
+            self._open("channel", name, "", False)
+        elif ANSWERS.search(name) and self._spoken:
+            self._break()
 
     def _channel(self, name: str) -> None:
         if ANSWERS.search(name) or name in OURS:
@@ -257,7 +301,8 @@ class ThoughtReader:
     def _think(self, inside: Inside, ended: bool) -> bool:
         """Read within a thought up to its end."""
         if inside.until is not None:
-            found = inside.until.search(self._pending)
+            found = inside.until.search(self._pending, max(0, inside.searched - LONGEST_TAG))
+            inside.searched = len(self._pending)
             if found is None:
                 return False
             self._inside, self._pending, self._trims = None, self._pending[found.end() :], True
@@ -267,10 +312,10 @@ class ThoughtReader:
             if self._begun(read, ended) <= found.start():
                 break
             read = found.end()
-            if found["fence"] or found["code"]:
+            if found["fence"] or found["code"] or found["turn"]:
                 continue
             tag = tag_of(found)
-            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "special"):
+            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "role", "special"):
                 self._inside, self._trims = None, True
                 ends = tag.closes or tag.kind in ("end", "special")
                 self._pending = self._pending[found.end() if ends else found.start() :]
@@ -302,17 +347,12 @@ class ThoughtReader:
         """Resolve an open tag at the end: a mention of a tag is text, a thought that was cut off is not."""
         whole = inside.raw + self._pending
         self._inside, self._pending = None, ""
-        if inside.kind == "pair" or inside.inline:
-            self._say(whole)
-            return
-        answer_at = None
-        for found in TAG.finditer(whole):
-            tag = tag_of(found)
-            if tag.kind == "answer" and not tag.closes:
-                answer_at = found.end()
+        answer_at = None if inside.kind == "pair" else _answer_at(whole)
         if answer_at is not None:
             self._trims = True
             self._say(TAG.sub("", whole[answer_at:]))
+        elif inside.kind == "pair" or inside.inline:
+            self._say(whole)
 
     def _say(self, text: str) -> None:
         if self._trims:
@@ -323,6 +363,18 @@ class ThoughtReader:
         self._ready += text
         self._spoken = self._spoken or bool(text.strip())
         self._last = text[-1]
+
+
+def _answer_at(text: str) -> int | None:
+    """Return where the answer begins behind the last tag that opens one, or None."""
+    at = None
+    for found in TAG.finditer(text):
+        if found["fence"] or found["code"] or found["turn"]:
+            continue
+        tag = tag_of(found)
+        if tag.kind == "answer" and not tag.closes:
+            at = found.end()
+    return at
 
 
 def _may_be_thought_line(head: str) -> bool:
