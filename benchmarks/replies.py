@@ -123,7 +123,7 @@ async def as_reasoner(reply: str, width: int) -> Read:
         text += part
         await answering.read(text)
     await answering.read(text, ended=True)
-    return seen.read
+    return seen.read if answering.shown_count else as_turn(text)
 
 
 def as_turn(reply: str) -> Read:

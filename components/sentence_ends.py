@@ -12,8 +12,10 @@ from ragweave.models.text import sentences
 _WINDOW = 400
 """Characters that decide whether a sentence ends behind them, and that later text may still affect."""
 MARK = re.compile(r"\s*[\[【]([1-9]\d{0,2}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+_GAP = r"[^\S\n]*\n?[^\S\n]*"
+"""Matches the space before a mark; one behind an empty line belongs to no sentence before it."""
 _END = re.compile(
-    r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n"
+    rf"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:{_GAP}[\[【]\d{{1,3}}(?:\s*[,;，、]\s*\d{{1,3}})*[\]】])*|\n"
 )
 _MARK = 60
 """Characters of a mark before a full stop in it, and behind it."""
@@ -99,8 +101,9 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
         past = end
         rest = buffer[end:]
         follows = rest.lstrip()
-        # A mark may still arrive.
-        if not follows or follows[0] in "[【":
+        # A mark may still arrive; one behind an empty line begins a line of its own.
+        apart = is_break and "\n" in rest[: len(rest) - len(follows)]
+        if not follows or (follows[0] in "[【" and not apart):
             continue
         if is_break:
             if buffer[: match.end()].strip():

@@ -48,8 +48,9 @@ PHRASES = (
     _phrase(rf"\s*<!--\s*{_THOUGHT}\b", r"-->"),
     # A block quote, below its label or around it.
     _phrase(rf"(?:{_LINE}\n\s*|\s*(?=>{_LINE}\n))(?=>)", r"\n\s*(?=[^\s>])", stays=True),
+    _phrase(r"\s*thinking\.{3}[ \t]*\n", r"\n\.{3}\s?done thinking\.?[ \t]*\n", stays=True),
     _phrase(rf"\s*[*_]{{0,2}}{_THOUGHT} for [^\n:]{{1,20}}s[*_.]{{0,3}}\n", ""),
-    _phrase(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", rf"{_BEGINS_ANSWER}|\n\.{{3}}\s?done thinking\.?\n", True),
+    _phrase(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", _BEGINS_ANSWER, True),
     # The name of the role, or a fence of Markdown around the whole reply.
     _phrase(r"\s*(?:[*_]{0,2}assistant[*_]{0,2}[:：][*_]{0,2}|(?:assistant|model)[ \t]*\n)", ""),
     _phrase(r"\s*```(?:markdown|md)[ \t]*\n", ""),
@@ -72,7 +73,7 @@ def may_open(text: str) -> bool:
     for phrase in OPENINGS:
         if phrase.startswith(head):
             return True
-    rest = head.lstrip(">#*_`~=–—-! \t").removeprefix("my ").removeprefix("the ")
+    rest = head.lstrip("<>#*_`~=–—-! \t").removeprefix("my ").removeprefix("the ")
     for word in ("my ", "the ", "assistant", "md", "markdown", *_WORDS):
         if word.startswith(rest) or rest.startswith(word):
             return True

@@ -51,7 +51,7 @@ _TOKENS = re.compile(
     r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
 )
 """Special tokens that are written as ordinary tags."""
-_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT"})
+_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})
 _TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "turn"})
 """Tokens that the name of a role follows."""
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
@@ -87,11 +87,11 @@ def tag_of(found: re.Match[str]) -> Tag:
         ends = r"(?:end|close|stop)" + (r"\w|\w+_(?:end|close|stop)\Z" if piped else "_")
         closes = re.match(ends, lower) is not None
     if found["square"]:
-        return Tag(_kind_in_bracket(name, words), _core(words), closes, bracket=True)
-    kind = _kind_by_name(lower, closes, bool(piped), words)
-    if kind:
+        kind = _kind_in_bracket(name, words)
+        return Tag(kind, "tool" if kind == "role" else _core(words), closes, bracket=True)
+    kind = _kind_by_name(lower, closes, bool(piped), words) or _kind_by_words(lower, bool(piped), words)
+    if kind not in ("thought", "answer", "special", "unknown"):
         return Tag(kind, lower, closes or kind == "end")
-    kind = _kind_by_words(lower, bool(piped), words)
     if kind == "thought" and found["alone"]:
         return Tag("special", lower, closes)  # An empty thought.
     if kind == "special":

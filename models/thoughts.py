@@ -166,6 +166,8 @@ class ThoughtReader:
     def _tag(self, tag: Tag, raw: str) -> None:
         alone = self._last in "\n" and self._pending[:1] in ("", "\n", "\r")
         inline = self._last not in "\n" and self._pending[:1] == " " and self._spoken
+        if tag.bracket and tag.kind == "special":
+            inline = self._spoken and self._pending.strip() != "" and tag.name != "inst"
         if tag.kind == "thought":
             self._thought(tag, raw)
         elif tag.kind == "channel":
