@@ -21,6 +21,7 @@ from printed import emit, options
 from pydantic import BaseModel
 
 from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.answer_object import without_object
 from ragweave.components.evidence import Strip
 from ragweave.components.labels import unlabelled
 from ragweave.components.prose import as_shown, begins_cited, complete_sentences, split, tell
@@ -102,7 +103,7 @@ async def as_writer(reply: str, width: int) -> Read:
     """Return what is shown of a reply of the writer."""
     seen = Reader()
     first = True
-    async for sentence in complete_sentences(arriving(reply, width, begins_cited)):
+    async for sentence in complete_sentences(without_object(arriving(reply, width, begins_cited))):
         raw = unlabelled(sentence) if first else sentence
         if as_shown(raw):
             first = False

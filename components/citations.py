@@ -23,7 +23,9 @@ _FAINT = re.compile(
     r"(?:\)\)|\}\}|[)）}｝」』》〉»›⟩❩>])"
 )
 """Matches other brackets with what may be numbers."""
-_WRAPPED = re.compile(rf"[\[【(（{{]\s*([^\d\[\]【】()（）{{}}\n]{{0,40}})((?:\s*[,;|]?\s*\[\d{{1,3}}\])+)\s*[\]】)）}}]")
+_WRAPPED = re.compile(
+    r"[\[【(（{]\s*([^\d\[\]【】()（）{}\n]{0,40})((?:\s*[,;|]?\s*\[\d{1,3}\])+)\s*[\]】)）}]"
+)
 """Matches marks inside another bracket, alone or behind words: “(see [1])”."""
 _LED = re.compile(rf"(?:\s*[—–→:：|]+|\s+-+|\s+[^\W\d_]+\s?[:：])\s*(?={_MARKS}\s*(?:[.!?。！？]|\n|\Z))")
 """Matches a dash, a colon or “Source:” before the marks at the end of a sentence."""
@@ -34,7 +36,9 @@ _SET = re.compile(rf"([*_~=]{{1,3}}|<(\w{{1,12}})\b[^<>]{{0,60}}>\s*)({_MARKS})(
 _SPAN = re.compile(r"\[(\d{1,3})\]\s?[-–—~]\s?\[(\d{1,3})\]")
 _NAMED = r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|footnotes?|fn"
 _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40}})</\1\s*>", re.I)
-_SINGLE = re.compile(rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I)
+_SINGLE = re.compile(
+    rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
+)
 _EMPTY = re.compile(r"</?(?:co|cite|citation)s?\s*>", re.I)
 _LATEX = re.compile(r"~?\\(?:cite\w*|footnote\w*|textsuperscript)\{([^{}\n]{1,20})\}")
 _RAISED = re.compile(r"\$?(?<!\[)\^\{?\[?([\d,;\s-]{1,12})(?:\]\}?|\}|\^|(?=\$|[\s.,;]|\Z))\s*\$?")

@@ -14,5 +14,8 @@ _BEHIND = (
 )
 _UNSPACED = r"(?:最终|最後の?|最終(?:的な?)?|最后的?)?(?:答案|回答|答え|答复|答)|(?:최종 ?)?(?:답변|답|대답)"
 _WORD = r"[^\s\d:：#*_`.,;!?()\[\]]{1,20}"  # a letter of Devanagari may be no word character
-ANSWER = rf"(?:the )?final answer(?: is)?|(?:final )?response|(?:{_WORD} ){{0,2}}(?:{_BEFORE})|(?:{_BEHIND})(?: {_WORD}){{0,2}}|{_UNSPACED}"
+ANSWER = (
+    r"(?:the )?final answer(?: is)?|(?:final )?response"
+    rf"|(?:{_WORD} ){{0,2}}(?:{_BEFORE})|(?:{_BEHIND})(?: {_WORD}){{0,2}}|{_UNSPACED}"
+)
 """Pattern of a label of an answer, without its colon."""

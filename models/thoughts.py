@@ -7,7 +7,6 @@ harmony, a closing tag whose opening tag was part of the prompt, or special toke
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from ragweave.models.reply_phrases import PHRASES, may_open
@@ -21,30 +20,17 @@ from ragweave.models.reply_tags import (
     OTHERS,
     OURS,
     TAG,
-    THOUGHT_LINES,
     Tag,
     tag_of,
     thinks,
 )
+from ragweave.models.thought_context import Inside, answer_at, is_invented, is_mention, may_be_thought_line
 
 _FEW = 60
 """Most characters of text before a thought or an answer that is ignored: “Okay.”, the name of a role."""
 
-_SENTENCE_ENDS = ".!?。！？])\"”»*_`"
-_SPEAKS = re.compile(r"^[\s>*#_]*([^\W\d][\w ]{0,20})[*_]*[:：]", re.M)
-"""Matches a line that begins with the name of a speaker, or with a label."""
-
-
-@dataclass
-class Inside:
-    """An open thought, or an open pair of tags with an unknown name that may be a thought."""
-
-    kind: Literal["thought", "channel", "phrase", "pair"]
-    name: str
-    raw: str
-    inline: bool = False
-    until: re.Pattern[str] | None = None
-    searched: int = 0
+_ASKS = ("user", "human", "system", "developer")
+"""Roles whose turn before the answer repeats the prompt."""
 
 
 class ThoughtReader:
@@ -155,7 +141,7 @@ class ThoughtReader:
         if found["fence"]:
             self._fenced = not self._fenced
             self._say(found.group())
-        elif found["turn"] and self._is_invented():
+        elif found["turn"] and self._spoken and not self._fenced and is_invented(self._ready):
             self._done = True
         elif found["code"] or found["turn"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
             self._say(found.group())
@@ -188,30 +174,14 @@ class ThoughtReader:
     def _thought(self, tag: Tag, raw: str) -> None:
         """Read a tag of a thought; within a sentence it is a mention."""
         begins_line = self._last in "\n" or not self._spoken
-        if tag.closes and (tag.bracket and raw[0] != "[" or f"<{tag.name}" in self._ready):
+        if tag.closes and ((tag.bracket and raw[0] != "[") or f"<{tag.name}" in self._ready):
             self._say(raw)
         elif tag.closes:
             self._break()
-        elif self._is_mention() or (tag.bracket and not begins_line):
+        elif is_mention(self._ready, self._pending[:1]) or (tag.bracket and not begins_line):
             self._say(raw)
         else:
-            self._open("thought", tag.name, raw, inline=tag.bracket and not tag.name.isupper() and raw != raw.upper())
-
-    def _is_mention(self) -> bool:
-        """Return whether a tag is part of a sentence: words before it in its line, and a space behind it."""
-        line = self._ready.rpartition("\n")[2].rstrip()
-        follows = self._pending[:1]
-        return len(line.split()) > 1 and (line[-1].isalnum() or line[-1] in ",'\"“") and follows in (" ", ",", ".")
-
-    def _is_invented(self) -> bool:
-        """Return whether a line that begins another speaker's turn is none of the answer's lines."""
-        ready = self._ready.rstrip()
-        if not self._spoken or self._fenced or ready[-1] not in _SENTENCE_ENDS:
-            return False
-        for label in _SPEAKS.findall(ready):
-            if not ANSWERS.search(label):
-                return False  # The answer is a dialogue.
-        return True
+            self._open("thought", tag.name, raw, inline=tag.bracket and raw != raw.upper())
 
     def _turn(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a token between turns; invented turns of others after the model's turn are no answer."""
@@ -223,7 +193,7 @@ class ThoughtReader:
             self._over = self._spoken
         elif tag.name in OTHERS or (tag.name == "inst" and not tag.closes):
             self._done = self._spoken
-            if not self._spoken:
+            if not self._spoken and tag.name in ("inst", *_ASKS):
                 self._open("channel", tag.name, raw, False)
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
@@ -270,7 +240,7 @@ class ThoughtReader:
         if found is None:
             waits = len(self._pending) < LONGEST_TAG
             if expects == "thought":
-                waits = _may_be_thought_line(self._pending.lstrip())
+                waits = may_be_thought_line(self._pending.lstrip())
             if waits and not ended:
                 return False
             self._expects = ""
@@ -349,10 +319,10 @@ class ThoughtReader:
         """Resolve an open tag at the end: a mention of a tag is text, a thought that was cut off is not."""
         whole = inside.raw + self._pending
         self._inside, self._pending = None, ""
-        answer_at = None if inside.kind == "pair" else _answer_at(whole)
-        if answer_at is not None:
+        at = None if inside.kind == "pair" else answer_at(whole)
+        if at is not None:
             self._trims = True
-            self._say(TAG.sub("", whole[answer_at:]))
+            self._say(TAG.sub("", whole[at:]))
         elif inside.kind == "pair" or inside.inline:
             self._say(whole)
 
@@ -365,26 +335,6 @@ class ThoughtReader:
         self._ready += text
         self._spoken = self._spoken or bool(text.strip())
         self._last = text[-1]
-
-
-def _answer_at(text: str) -> int | None:
-    """Return where the answer begins behind the last tag that opens one, or None."""
-    at = None
-    for found in TAG.finditer(text):
-        if found["fence"] or found["code"] or found["turn"]:
-            continue
-        tag = tag_of(found)
-        if tag.kind == "answer" and not tag.closes:
-            at = found.end()
-    return at
-
-
-def _may_be_thought_line(head: str) -> bool:
-    """Return whether a line that names a thought may begin with `head`."""
-    for line in THOUGHT_LINES:
-        if line.startswith(head):
-            return True
-    return False
 
 
 def answer_in(text: str) -> str:
