@@ -29,22 +29,33 @@ _WRAPPED = re.compile(
 """Matches marks inside another bracket, alone or behind words: “(see [1])”."""
 _LED = re.compile(rf"(?:\s*[—–→:：|]+|\s+-+|\s+[^\W\d_]+\s?[:：])\s*(?={_MARKS}\s*(?:[.!?。！？]|\n|\Z))")
 """Matches a dash, a colon or “Source:” before the marks at the end of a sentence."""
-_LINKED = re.compile(rf"\^?({_MARKS})(?:\((?:https?:|[#/.])[^)\s]*\))?")
+_LINKED = re.compile(rf"\^?({_MARKS})(?:\([^()\s]*\))?\^?")
 """Matches a mark that is raised or a link."""
 _SET = re.compile(rf"([*_~=]{{1,3}}|<(\w{{1,12}})\b[^<>]{{0,60}}>\s*)({_MARKS})(?:\1|\s*</\2\s*>)")
 """Matches marks that are bold, raised or the like."""
+_JOINED = re.compile(
+    r"(?<=\d\])(?:\s?[,;、，/&+]\s?|\s(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と|ve)\s)(?=\[\d{1,3}\])"
+)
+"""Matches what joins marks: “[1], [2] and [3]”."""
+_MATH = re.compile(rf"(?:\$\^?\{{?|\\\()(?:\\\w+\{{)?({_MARKS})\}}*(?:\$|\\\))")
 _SPAN = re.compile(r"\[(\d{1,3})\]\s?[-–—~]\s?\[(\d{1,3})\]")
-_NAMED = r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|footnotes?|fn"
+_NAMED = r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|(?:doc|source|chunk)_?id|footnotes?|fn"
 _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40}})</\1\s*>", re.I)
 _SINGLE = re.compile(
     rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
 )
-_EMPTY = re.compile(r"</?(?:co|cite|citation)s?\s*>", re.I)
-_LATEX = re.compile(r"~?\\(?:cite\w*|footnote\w*|textsuperscript)\{([^{}\n]{1,20})\}")
-_RAISED = re.compile(r"\$?(?<!\[)\^\{?\[?([\d,;\s-]{1,12})(?:\]\}?|\}|\^|(?=\$|[\s.,;]|\Z))\s*\$?")
+_EMPTY = re.compile(rf"</?(?:co|cite|citation)s?\s*>|(?<=\])\s*</(?:{_NAMED})\s*>", re.I)
+_LATEX = re.compile(r"~?\\(?:\w*cite\w*|footnote\w*|ref|textsuperscript)[\[{]([^{}\n]{1,20})[\]}]")
+_RAISED = re.compile(
+    r"\$?(?<!\[)\^\{?(?P<open>\[)?(?P<numbers>[\d,;\s-]{1,12})"
+    r"(?(open)\]\}?|(?:\}|\^|(?=\$|[.;!?]?(?:\s|\Z))))\s*\$?"
+)
 _SIGNS = "⁰¹²³⁴-⁹"
 _CIRCLED = "①-⑨❶-❾⑴-⑼➀-➈➊-➒⓵-⓽"
-_SUPERSCRIPT = re.compile(rf"⁽?[{_SIGNS}]{{1,3}}⁾?(?:\s?[,˒،]\s?⁽?[{_SIGNS}]{{1,3}}⁾?)*|[{_CIRCLED}]+")
+_SUPERSCRIPT = re.compile(
+    rf"(?<![⁺⁻])⁽?[{_SIGNS}]{{1,3}}⁾?(?:\s?[,˒،⁻–]\s?⁽?[{_SIGNS}]{{1,3}}⁾?)*|[{_CIRCLED}]+"
+)
+_PLAIN_SIGNS = str.maketrans("⁻˒،", "-,,", "⁽⁾")
 _MEASURED = re.compile(r"(?:\d|(?<![^\W\d_])[^\W\d_]{1,3}|\))\$?\Z")
 """Matches the base of a power before a raised number: a number or a short unit."""
 _ENDS_CLAUSE = re.compile(r"\s*(?:[.,;:!?。，；：！？…)\]|]|\Z|\n|\[\d)")
@@ -69,7 +80,8 @@ def with_marks(text: str, shown: int = 0) -> str:
     text = _LINKED.sub(r"\1", _WRAPPED.sub(_wrapped, text))
     if shown and not _STRONG.search(text):
         text = _weakly(text, shown)
-    text = _SPAN.sub(lambda m: _plain(m, f"{m[1]}-{m[2]}"), _SET.sub(r"\3", text))
+    text = _JOINED.sub("", _MATH.sub(r"\1", _SET.sub(r"\3", text)))
+    text = _SPAN.sub(lambda m: _plain(m, f"{m[1]}-{m[2]}"), text)
     return _LED.sub(_led, text)
 
 
@@ -178,7 +190,7 @@ def _is_power(m: re.Match[str]) -> bool:
 
 def _raised(m: re.Match[str]) -> str:
     """Return a raised number as plain marks, unless it is a power."""
-    found = numbers_in(m[1])
+    found = numbers_in(m["numbers"])
     return m.group() if found is None or _is_power(m) else _marks(found[0])
 
 
@@ -205,24 +217,25 @@ def _weak(m: re.Match[str], shown: int) -> str:
 
 def _superscript(m: re.Match[str], shown: int) -> str:
     """Return raised or circled digits as plain marks if they name shown documents only, and are no power."""
-    runs = re.findall(r"\d+", plain_digits(m.group()))
-    if not _all_shown(list(map(int, runs)), shown) or re.match(rf"[{_CIRCLED}]", m.group()):
-        runs = list("".join(runs))  # “¹²” may be two marks
-    numbers = list(map(int, runs))
-    circled_within = m.group()[0] not in "⁽⁰¹²³⁴⁵⁶⁷⁸⁹" and not _ENDS_CLAUSE.match(m.string, m.end())
-    if circled_within or _is_power(m) or not _all_shown(numbers, shown):
+    circled = re.match(rf"[{_CIRCLED}]", m.group()) is not None
+    if _is_power(m) or (circled and not _ENDS_CLAUSE.match(m.string, m.end())):
         return m.group()
-    return _marks(numbers)
+    plain = plain_digits(m.group()).translate(_PLAIN_SIGNS)
+    numbers = bare_numbers(plain)
+    if circled or not _all_shown(numbers, shown):
+        numbers = list(map(int, re.findall(r"\d", plain)))  # “¹²” may be two marks
+    return _marks(numbers) if _all_shown(numbers, shown) else m.group()
 
 
 def _all_shown(numbers: list[int], shown: int) -> bool:
     """Return whether all numbers are those of shown documents."""
-    return 1 <= min(numbers) and max(numbers) <= shown
+    return bool(numbers) and 1 <= min(numbers) and max(numbers) <= shown
 
 
 _ODD = re.compile(
     rf"[【〔［〖⟦(（{{<^\\$｛「『《〈«‹⟨❨⁽{_SIGNS}{_CIRCLED}]"
     r"|\[(?![0-9]{1,3}(?:\s*[,;，、]\s*[0-9]{1,3})*\](?![(\]]))|[*_~=—–→:：|-]\s*\[\d"
+    r"|\](?:\s?[,;、，/&+]|\s\w{1,3}\s)\s?\[\d"
 )
 """Matches in a sentence with marks that are not plain, or with other brackets."""
 _STARTS = _OPENS + "<\\^$*_⁽⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -233,8 +246,8 @@ _LONGEST = 110
 _LAST = re.compile(r"[(（{]\d{1,3}(?:\s*[,;]\s*\d{1,3})*[)）}](?=\s*(?:\n|\Z))")
 """Matches numbers in round brackets at the end of a line."""
 _FURTHER = re.compile(
-    rf"(?:⁾|{_LINK}|\s?[-–—~]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
-    r"|(?P<open>\([^()\n]{0,100}|\s?[-–—~]\s?(?:\[\d{0,3})?|</?[a-z]{0,12})\Z"
+    rf"(?:⁾|{_LINK}|\s?[-–—~,;、，/&]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
+    r"|(?P<open>\([^()\n]{0,100}|\s?[-–—~,;、，/&]\s?(?:\[\d{0,3})?|</?[a-z]{0,12})\Z"
 )
 """Matches what continues a mark: the target of a link, the end of a range, a closing tag; `open` its beginning."""
 _TRIES = 4

@@ -11,13 +11,13 @@ _DOCUMENTS = re.compile(
     r"(?:do[ck]u?ment\w*|do[ck]s?|sources?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
     r"|cit(?:e|ed|ing|ation|a|at)?s?"
     r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?"
-    r"|notes?|fn|ids?|index"
+    r"|notes?|fn|ids?|index|files?|extracts?|quotes?|links?|web|knowledge|textstellen?"
     r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet"
     r"|źródł[oa]|zdroje?"
     r"|forrás|sursa|sursă|izvor|πηγή|kaynak|belge|источник\w*|документ\w*|джерел[оа]|מקור|מסמך"
     r"|(?:ال)?مصدر|(?:ال)?مستند|(?:ال)?وثيقة|(?:ال)?مرجع|منبع|سند|स्रोत|दस्तावेज़?|nguồn|tài|liệu"
-    r"|sumber|dokumen|(?:文档|文件|文献|来源|來源|出处|资料|資料|文書|出典|参考|参见|參見|見|见|据|根据){1,3}"
-    r"|참고|출처|문서|자료|แหล่งที่มา|เอกสาร|pièces?|passagem|párrafo"
+    r"|sumber|dokumen|(?:文档|文件|文献|来源|來源|出处|资料|資料|文書|出典|参考|参见|參見|参照|引用|注释|注|より|見|见|据|根据){1,3}"
+    r"|(?:참고|출처|문서|참조)|자료|แหล่งที่มา|เอกสาร|pièces?|passagem|párrafo"
     r"|see|siehe|vgl|cf|voir|ver|vedi|laut|selon|según|см)\.?\Z",
     re.I,
 )
@@ -28,8 +28,8 @@ _PLACE = re.compile(
     re.I | re.S,
 )
 """Matches the number of a page or line within a document, with its word."""
-_NO_LIST = re.compile(r"\d\.\d|\d:\d\d")
-"""Matches numbers that are no list: a fraction, a time."""
+_NO_LIST = re.compile(r"\d[.:]\d")
+"""Matches numbers that are no list: a fraction, a time, a score."""
 _RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
 _WIDEST = 20
 """Documents that one range may span."""
@@ -39,7 +39,7 @@ _TOKEN = re.compile(rf"\d+|[^\W\d_](?:[^\W\d_]|(?!\d){_VOWELS})*\.?|\s+|.")
 _FREE = "#.№°º_\"'^\\* ()（）"
 _LISTS = ",;،؛，、&|"
 _DOTS = re.compile(r"(?<=\d)\s*(?:…|\.{2,3})\s*(?=\d)")
-_TITLED = re.compile(r"\s*(\d{1,3})\s*(?::\s|\s[-–—]\s)\s*[^\W\d]")
+_TITLED = re.compile(r"\s*(\d{1,3})(?:\s*(?::\s|\s[-–—]\s)\s*[^\W\d]|\s?[,|]\s[^\W\d]{2}\D*\Z)")
 """Matches a number before the title of its document."""
 _AND = re.compile(r"(?<=\d)\s*\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s*(?=\d)")
 _NO_NUMBERS = re.compile(rf"[^\d\s{_LISTS}#^–-]")
@@ -50,7 +50,7 @@ _FEW = 4
 def numbers_in(content: str) -> tuple[list[int], bool] | None:
     """Return the documents that a mark names, and whether a word names them; None if it is other text."""
     text = _DOTS.sub("-", re.sub(r"(?::\d+)?†[^,;，、]*", "", plain_digits(content)))
-    text = _PLACE.sub("", re.sub(r"^\s*[@SDsd](?=\d{1,3}\s*\Z)", "", text))
+    text = _PLACE.sub("", re.sub(r"^\s*[@SDRsd]-?(?=\d{1,3}\s*\Z)", "", text))
     if _NO_LIST.search(text):
         return None
     titled = _TITLED.match(text)

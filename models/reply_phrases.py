@@ -9,16 +9,19 @@ from ragweave.models.answer_words import ANSWER
 
 _WORDS = tuple(
     """think thought reason reflect scratch analys análisis analis denk gedank überleg raisonn pensé pensa pense
-    razon ragion мысл рассужд размышл анализ 思 推理 考え 생각""".split()
+    razon ragion myśl racioc redener resonem düşün мысл рассужд размышл анализ تفكير التفكير सोच 思 推理 考え
+    생각""".split()
 )
 """Beginnings of the names of thoughts."""
 _THOUGHT = rf"(?:{'|'.join(_WORDS)})\w{{0,14}}"
-_SET_OFF = r"[ \t>#*_=~–—-]{0,8}"
-_LABEL = rf"\s*{_SET_OFF}(?:my |the )?{_THOUGHT}(?: process| steps| trace)?[ \t]?"
-_LINE = rf"{_LABEL}(?:[:：]|\.{{3}}|…)?[ \t*_=~–—-]{{0,8}}"
+_SIGNS = r" \t>#*_=~–—…\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f-"
+_SET_OFF = rf"(?:\d[.)][ \t])?(?:<\w{{1,6}}>)?[{_SIGNS}]{{0,10}}"
+_LABEL = rf"\s*{_SET_OFF}(?:my |the )?{_THOUGHT}(?: process| steps| trace)?[ \t]?(?:</\w{{1,6}}>)?"
+_LINE = rf"{_LABEL}(?:[:：]|\.{{3}}|…)?[ \t#*_=~–—-]{{0,8}}"
 _BEGINS_ANSWER = (
     rf"\n{_SET_OFF}(?:{ANSWER}|(?:final )?(?:response|reply|output))[ \t]?"
-    r"(?:[*_]{0,2}[:：](?:[*_]{2})?|[ \t*_=~–—-]{0,8}\n)\s*(?=[^\s*_]|[*_]{2}[^\s*_])"
+    r"(?:[*_]{0,2}[:：](?:[*_]{2})?|(?:</\w{1,6}>)?[ \t#*_=~–—-]{0,8}\n)\s*(?=[^\s*_]|[*_]{2}[^\s*_])"
+    r"|assistant\s?final\s*"
 )
 
 
@@ -39,15 +42,23 @@ def _phrase(opens: str, until: str, stays: bool = False, flags: re.RegexFlag = r
 
 PHRASES = (
     _phrase(r"\s*here(?:['’]s| is) my thought process:\s*", r"here(?:['’]s| is) my response:\s*"),
+    _phrase(r"\s*(?:assistant)?commentary to=", r"assistant\s*final"),
+    _phrase(rf"\s*\({_THOUGHT}[ \t]?[:：]", r"\)[ \t]*\n", stays=True),
+    _phrase(rf"\s*[*_]{_THOUGHT}[ \t]?[:：](?![*_])", r"(?<![*_])[*_][ \t]*\n", stays=True),
+    _phrase(r"\s*/(?:no_?)?think[ \t]*\n", ""),
     _phrase(r"\s*analysis(?=[A-Z\"“])", r"assistant\s*final", flags=re.RegexFlag(0)),
     _phrase(
-        rf"\s*<details\b[^<>]{{0,80}}>\s{{0,9}}<summary>[^<>\n]{{0,40}}{_THOUGHT}[^<>\n]{{0,60}}</summary>",
+        rf"\s*<details\b[^<>]{{0,80}}>\s{{0,9}}<summary>[^\n]{{0,40}}?{_THOUGHT}[^\n]{{0,60}}?</summary>",
         r"</details>",
     ),
     _phrase(rf"\s*(?:`{{3,}}|~{{3,}})[ \t]?{_THOUGHT}[ \t]{{0,3}}\n", r"\n(?:`{3,}|~{3,})[ \t]*\n"),
     _phrase(rf"\s*<!--\s*{_THOUGHT}\b", r"-->"),
     # A block quote, below its label or around it.
-    _phrase(rf"(?:{_LINE}\n\s*|\s*(?=>{_LINE}\n))(?=>)", r"\n\s*(?=[^\s>])", stays=True),
+    _phrase(
+        rf"(?:{_LINE}\n\s*|\s*(?=>{_LABEL}[*_]{{0,2}}(?:[:：]|[*_ \t]{{0,4}}\n)))(?=>)",
+        r"\n\s*(?=[^\s>])",
+        stays=True,
+    ),
     _phrase(r"\s*thinking\.{3}[ \t]*\n", r"\n\.{3}\s?done thinking\.?[ \t]*\n", stays=True),
     _phrase(rf"\s*[*_]{{0,2}}{_THOUGHT} for [^\n:]{{1,20}}s[*_.]{{0,3}}\n", ""),
     _phrase(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", _BEGINS_ANSWER, True),
@@ -57,8 +68,10 @@ PHRASES = (
 )
 OPENINGS = (
     "<details", "<!--", "analysis", "here is my thought process:", "here's my thought process:", "assistant", "model",
+    "commentary to=", "assistantcommentary to=", "/think\n", "/no_think\n",
 )  # fmt: skip
 """Words instead of tags: Granite writes them, and harmony if the server dropped its special tokens."""
+_DRESS = re.compile(rf"\A(?:\d[.)] )?(?:<\w{{0,6}}>?)?[<!`({_SIGNS}]*")
 _HEAD = 80
 """Characters of the longest head, but for that of a folded block."""
 
@@ -73,7 +86,7 @@ def may_open(text: str) -> bool:
     for phrase in OPENINGS:
         if phrase.startswith(head):
             return True
-    rest = head.lstrip("<>#*_`~=–—-! \t").removeprefix("my ").removeprefix("the ")
+    rest = _DRESS.sub("", head).removeprefix("my ").removeprefix("the ")
     for word in ("my ", "the ", "assistant", "md", "markdown", *_WORDS):
         if word.startswith(rest) or rest.startswith(word):
             return True

@@ -15,7 +15,7 @@ TAG = re.compile(
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
     rf"|(?:(?P<twice><<)|(?P<entity>&lt;)|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
     r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)&gt;|\\?[>＞▷⟩〉⟫]))"
-    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【])(?P<shut>/?)(?P<square>{_WORDS})(?(double)(?:\]\]|\}}\}})|[\])}}】])(?!\()"
+    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})(?(double)(?:\]\]|\}}\}})|[\])}}】」])(?!\()"
     r"|(?P<fence>```+|~~~+)|(?P<code>`[^`\n]{1,200}`)"
     rf"|(?P<turn>\n[ \t]*(?:#{{1,6}}[ \t]*|[*_]{{2}})?{_SPEAKER}[ \t]?(?:[*_]{{2}})?[:：])"
 )
@@ -23,7 +23,7 @@ TAG = re.compile(
 BEGUN = re.compile(
     r"(?:\\?<{1,2}[^<>\n]{0,110}>?|\\|&(?:l(?:t(?:;[^<>&\n]{0,60}(?:&g?t?)?)?)?)?"
     r"|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[[|｜][^\[\]\n]{0,60}"
-    r"|(?:\[\[?|\{\{?|[(【])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】]{1,2})?)?|`[^`\n]{0,200}|``+|~~+"
+    r"|(?:\[\[?|\{\{?|[(【「])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】」]{1,2})?)?|`[^`\n]{0,200}|``+|~~+"
     r"|\n[ \t#*_]{0,8}\w{0,14}[ \t*_]{0,3})\Z"
 )
 """The beginning of a tag or of code, which the text that follows may complete."""
@@ -48,7 +48,7 @@ _HTML = frozenset(
     thead title tr tt u ul var cite source ref doc document citation reference""".split()
 )
 _TOKENS = re.compile(
-    r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
+    r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}|(?:special|reserved)\w*\d"
 )
 """Special tokens that are written as ordinary tags."""
 _SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})
@@ -108,7 +108,7 @@ def _kind_in_bracket(name: str, words: list[str]) -> Kind:
     core = _core(words)
     if core.count("_") > 1:
         return "text"
-    if _THINKS.search(core.replace("_", " ")):
+    if thinks(core) or thinks(name):
         return "thought"
     return "answer" if ANSWERS.search(core.replace("_", " ")) else "text"
 

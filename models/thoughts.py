@@ -200,7 +200,8 @@ class ThoughtReader:
 
     def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a tag around an answer; the text before it is no answer unless it is a label."""
-        if tag.bracket and not tag.closes and self._last not in "\n" and self._spoken:
+        mentioned = is_mention(self._ready, self._pending[:1]) and not raw.startswith(("<|", "<｜"))
+        if not tag.closes and (mentioned or (tag.bracket and self._last not in "\n" and self._spoken)):
             self._say(raw)
             return
         if tag.closes:
