@@ -1,9 +1,9 @@
 """Count which replies of models are read right: `python benchmarks/replies.py [--kind KIND] [-v]`.
 
-`sets/replies.jsonl` holds a reply a line. In a reply, §THOUGHT§ and §ANSWER§ are placeholders for a text that is no
-answer and for the answer. A reply of the kinds *thoughts*, *citations*, *debris* and *labels* is right if a
-reader sees the answer alone, with the numbers of its documents. A reply of *text* only resembles these and has to
-stay as it is. A reply of *json* is right if its object is read, or nothing if it holds none.
+`sets/replies.jsonl` holds a reply a line. In a reply, §THOUGHT§ and §ANSWER§ are placeholders for a text that
+is no answer and for the answer. A reply of the kinds *thoughts*, *citations*, *debris* and *labels* is right
+if a reader sees the answer alone, with the numbers of its documents. A reply of *text* only resembles these
+and has to stay as it is. A reply of *json* is right if its object is read, or nothing if it holds none.
 
 Every reply is read twice, as the writer's and as the reasoner's, whole and in parts of several lengths. It is
 right if all these readings are.

@@ -1,4 +1,4 @@
-"""Take the answer out of a reply that is one JSON object: some models always write their thoughts and answer so."""
+"""Take the answer out of a reply that is one JSON object, in which some models always write."""
 
 from __future__ import annotations
 

@@ -39,7 +39,10 @@ _JOINED = re.compile(
 """Matches what joins marks: “[1], [2] and [3]”."""
 _MATH = re.compile(rf"(?:\$\^?\{{?|\\\()(?:\\\w+\{{)?({_MARKS})\}}*(?:\$|\\\))")
 _SPAN = re.compile(r"\[(\d{1,3})\]\s?[-–—~]\s?\[(\d{1,3})\]")
-_NAMED = r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|(?:doc|source|chunk)_?id|footnotes?|fn"
+_NAMED = (
+    r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|footnotes?|fn"
+    r"|(?:doc|source|chunk)_?id"
+)
 _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40}})</\1\s*>", re.I)
 _SINGLE = re.compile(
     rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
@@ -125,6 +128,8 @@ def _may_become_mark(window: str) -> bool:
     open_brackets = 0
     for sign in window:
         open_brackets += (sign in _OPENS) - (sign in _CLOSES)
+        if sign in _CLOSES and open_brackets <= 0:
+            break
     return open_brackets > 0 or _PENDING.match(window) is not None
 
 
@@ -249,10 +254,11 @@ _FURTHER = re.compile(
     rf"(?:⁾|{_LINK}|\s?[-–—~,;、，/&]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
     r"|(?P<open>\([^()\n]{0,100}|\s?[-–—~,;、，/&]\s?(?:\[\d{0,3})?|</?[a-z]{0,12})\Z"
 )
-"""Matches what continues a mark: the target of a link, the end of a range, a closing tag; `open` its beginning."""
+"""Matches what continues a mark, such as a link, a range or a closing tag; `open` is the beginning of it."""
 _TRIES = 4
 """Closing brackets that are tried as the end of a mark."""
 _PENDING = re.compile(
+    rf"<(?:{_NAMED})\b[^<>\n]{{0,60}}>[^<>\n]{{0,40}}(?:</?\w{{0,10}})?\Z|"
     r"(?:</?[a-z][^<>\n]{0,60}>[\s\[\]\d,;()#]{0,20}){0,5}(?:<(?:[/a-z|][^<>\n]{0,60})?)?\Z"
     r"|~?\\\w{0,16}\{?[\d,\s]*\Z|[*_^$⁽]{1,3}[\[\]{\d,;\s^-]*[*_]{0,3}\Z",
     re.I,

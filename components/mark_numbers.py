@@ -68,7 +68,7 @@ def numbers_in(content: str) -> tuple[list[int], bool] | None:
 
 
 def bare_numbers(content: str) -> list[int]:
-    """Return the documents that a mark of numbers only names, such as those of “(1, 2)”; [] for other text."""
+    """Return the documents that a mark of numbers alone names, such as “(1, 2)”; [] for other text."""
     text = _AND.sub(",", plain_digits(content))
     found = None if _NO_NUMBERS.search(text) else numbers_in(text)
     return found[0] if found else []

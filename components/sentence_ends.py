@@ -90,13 +90,11 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
         if not is_break and (one_line or _in_code(buffer, match.start())):
             continue
         closed = 0 if is_break else _closed_behind(buffer, match.end())
-        if closed is None:
-            return None
         if closed:
             past = closed
             continue
         end = match.end() if is_break else ends_behind(buffer, match.end())
-        if end is None:
+        if end is None or closed is None:
             return None
         past = end
         rest = buffer[end:]
@@ -105,9 +103,9 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
         apart = is_break and "\n" in rest[: len(rest) - len(follows)]
         if not follows or (follows[0] in "[【" and not apart):
             continue
+        if is_break and buffer[: match.end()].strip():
+            return match.start()
         if is_break:
-            if buffer[: match.end()].strip():
-                return match.start()
             continue
         # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
         is_wide = match.group()[0] in "。！？"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 _BEFORE = (  # languages with “final” before the noun
-    r"answer|\w{0,9}antwort|\w{0,9}antwoord|\w{0,9}svar|\w{0,9}vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz"
-    r"|atsakymas|atbilde|vastus"
+    r"answer|\w{0,9}antwort|\w{0,9}antwoord|\w{0,9}svar|\w{0,9}vastaus|odpowied[źz]|odpověď"
+    r"|odpoveď|odgovor|válasz|atsakymas|atbilde|vastus"
     r"|ответ|відповідь|отговор|одговор|απάντηση|cevap|yanıt|उत्तर|जवाब|উত্তর"
 )
 _BEHIND = (

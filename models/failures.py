@@ -229,7 +229,8 @@ def _by_status(failure: _Failure) -> RagweaveError | None:
         ).named("model_rate_limit", host=host)
     if status in (402, 429):
         return ModelError(
-            f"the account at {host} has no credit left ({status})", f"top it up, or set {env} to another model"
+            f"the account at {host} has no credit left ({status})",
+            f"top it up, or set {env} to another model",
         ).named("model_no_credit", host=host, env=env)
     if status >= 500:
         return ModelTransient(

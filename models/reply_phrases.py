@@ -8,8 +8,8 @@ from typing import NamedTuple
 from ragweave.models.answer_words import ANSWER
 
 _WORDS = tuple(
-    """think thought reason reflect scratch analys análisis analis denk gedank überleg raisonn pensé pensa pense
-    razon ragion myśl racioc redener resonem düşün мысл рассужд размышл анализ تفكير التفكير सोच 思 推理 考え
+    """think thought reason reflect scratch analys análisis analis denk gedank überleg raisonn pensé pensa
+    pense razon ragion myśl racioc redener resonem düşün мысл рассужд размышл анализ تفكير التفكير सोच 思 推理 考え
     생각""".split()
 )
 """Beginnings of the names of thoughts."""
@@ -67,8 +67,8 @@ PHRASES = (
     _phrase(r"\s*```(?:markdown|md)[ \t]*\n", ""),
 )
 OPENINGS = (
-    "<details", "<!--", "analysis", "here is my thought process:", "here's my thought process:", "assistant", "model",
-    "commentary to=", "assistantcommentary to=", "/think\n", "/no_think\n",
+    "<details", "<!--", "analysis", "here is my thought process:", "here's my thought process:",
+    "assistant", "model", "commentary to=", "assistantcommentary to=", "/think\n", "/no_think\n",
 )  # fmt: skip
 """Words instead of tags: Granite writes them, and harmony if the server dropped its special tokens."""
 _DRESS = re.compile(rf"\A(?:\d[.)] )?(?:<\w{{0,6}}>?)?[<!`({_SIGNS}]*")

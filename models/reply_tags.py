@@ -15,7 +15,8 @@ TAG = re.compile(
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
     rf"|(?:(?P<twice><<)|(?P<entity>&lt;)|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
     r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)&gt;|\\?[>＞▷⟩〉⟫]))"
-    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})(?(double)(?:\]\]|\}}\}})|[\])}}】」])(?!\()"
+    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})"
+    rf"(?(double)(?:\]\]|\}}\}})|[\])}}】」])(?!\()"
     r"|(?P<fence>```+|~~~+)|(?P<code>`[^`\n]{1,200}`)"
     rf"|(?P<turn>\n[ \t]*(?:#{{1,6}}[ \t]*|[*_]{{2}})?{_SPEAKER}[ \t]?(?:[*_]{{2}})?[:：])"
 )
@@ -48,7 +49,8 @@ _HTML = frozenset(
     thead title tr tt u ul var cite source ref doc document citation reference""".split()
 )
 _TOKENS = re.compile(
-    r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}|(?:special|reserved)\w*\d"
+    r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
+    r"|(?:special|reserved)\w*\d"
 )
 """Special tokens that are written as ordinary tags."""
 _SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})

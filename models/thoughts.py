@@ -112,6 +112,7 @@ class ThoughtReader:
 
     def _opened(self, ended: bool) -> bool:
         """Return whether the head of the reply is certainly no phrase that opens a thought."""
+        self._pending = self._pending.lstrip()
         for phrase in PHRASES:
             found = phrase.opens.match(self._pending)
             if found:
@@ -127,7 +128,9 @@ class ThoughtReader:
 
     def _text(self, ended: bool) -> bool:
         """Read text up to the next tag."""
-        found, begun = TAG.search(self._pending), None if ended else BEGUN.search(self._pending)
+        found, begun = TAG.search(self._pending), None
+        if not ended:
+            begun = BEGUN.search(self._pending, max(0, len(self._pending) - LONGEST_CODE))
         open_at = len(self._pending) if begun is None else begun.start()
         # The meaning of a tag may depend on the next character: a space, a line end, a link, a longer fence.
         waits = found is not None and found.end() == len(self._pending) and not (ended or found["code"])
@@ -162,13 +165,17 @@ class ThoughtReader:
             self._turn(tag, raw, inline)
         elif tag.kind == "answer":
             self._answer(tag, raw, inline)
-        elif raw == "<s>" and not self._spoken:
-            pass  # It begins a reply; elsewhere it strikes text out.
-        elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
+        elif raw != "<s>" or self._spoken:  # It begins a reply; elsewhere it strikes text out.
+            self._other(tag, raw, alone)
+
+    def _other(self, tag: Tag, raw: str, alone: bool) -> None:
+        """Read a tag of HTML, or one with an unknown name that may be around a thought."""
+        unknown = tag.kind == "unknown"
+        if unknown and not tag.closes and not self._spoken and not self._ready.strip():
             self._open("pair", tag.name, raw, False)
-        elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
+        elif unknown and tag.closes and alone and f"<{tag.name}" not in self._ready:
             self._break()
-        elif tag.kind in ("unknown", "text"):
+        else:
             self._say(raw)
 
     def _thought(self, tag: Tag, raw: str) -> None:
