@@ -59,6 +59,8 @@ _TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "tu
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
 OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
 OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
+ASKERS = ("user", "human", "system", "developer")
+"""Roles whose turn before the answer repeats the prompt."""
 _CITES = re.compile(r"(?:cit|ref|sourc|src|doc|footnote)\w*?[_: -]*\d+")
 """The name of a token that cites a document."""
 AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start)[|｜]?>")

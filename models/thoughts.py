@@ -13,6 +13,7 @@ from ragweave.models.reply_phrases import PHRASES, may_open
 from ragweave.models.reply_tags import (
     AGAIN,
     ANSWERS,
+    ASKERS,
     BEGUN,
     FORMS,
     LONGEST_CODE,
@@ -28,9 +29,6 @@ from ragweave.models.thought_context import Inside, answer_at, is_invented, is_m
 
 _FEW = 60
 """Most characters of text before a thought or an answer that is ignored: “Okay.”, the name of a role."""
-
-_ASKS = ("user", "human", "system", "developer")
-"""Roles whose turn before the answer repeats the prompt."""
 
 
 class ThoughtReader:
@@ -200,7 +198,7 @@ class ThoughtReader:
             self._over = self._spoken
         elif tag.name in OTHERS or (tag.name == "inst" and not tag.closes):
             self._done = self._spoken
-            if not self._spoken and tag.name in ("inst", *_ASKS):
+            if not self._spoken and tag.name in ("inst", *ASKERS):
                 self._open("channel", tag.name, raw, False)
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
