@@ -12,7 +12,7 @@ _CLOSES = "]】〕］〗⟧)）}"
 _WEAK = "(（{"
 """Opening brackets that often contain other numbers than those of documents."""
 _MARKS = r"(?:\[\d{1,3}\])+"
-_LINK = r"\([^)\s]*(?:\s\"[^\"\n]{0,80}\")?\)"
+_LINK = r"\([^)\s]{0,300}(?:\s\"[^\"\n]{0,80}\")?\)"
 _INNER = rf"[^{re.escape(_OPENS + _CLOSES)}\n]"
 _BRACKET = re.compile(
     rf"\\?([{re.escape(_OPENS)}])({_INNER}{{1,100}}|{_INNER}{{0,20}}\([^()\n]{{1,20}}\){_INNER}{{0,20}})"

@@ -147,9 +147,9 @@ class _MarkReading:
         return self.words <= _FEW and word[0].isalpha()
 
     def _takes_number(self, token: str) -> bool:
-        number = int(token)
-        if not 1 <= number <= 999 or int(token[0]) == 0:
+        if len(token) > 3 or int(token[0]) == 0:
             return False
+        number = int(token)
         ranged, self.ranged, self.joined = self.ranged, False, False
         if not ranged:
             self.numbers.append(number)
