@@ -97,21 +97,26 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
         if end is None or closed is None:
             return None
         past = end
-        rest = buffer[end:]
-        follows = rest.lstrip()
-        # A mark may still arrive; one behind an empty line begins a line of its own.
-        apart = is_break and "\n" in rest[: len(rest) - len(follows)]
-        if not follows or (follows[0] in "[【" and not apart):
-            continue
-        if is_break and buffer[: match.end()].strip():
-            return match.start()
-        if is_break:
-            continue
-        # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
-        is_wide = match.group()[0] in "。！？"
-        if is_wide or (rest[0] != follows[0] and _ends(buffer, end, follows)):
-            return end
+        found = _end_at(buffer, match, end)
+        if found is not None:
+            return found
     return None
+
+
+def _end_at(buffer: str, match: re.Match[str], end: int) -> int | None:
+    """Return the end of a sentence at a stop or line break whose marks end at `end`, or None."""
+    is_break = match.group() == "\n"
+    rest = buffer[end:]
+    follows = rest.lstrip()
+    # A mark may still arrive; one behind an empty line begins a line of its own.
+    apart = is_break and "\n" in rest[: len(rest) - len(follows)]
+    if not follows or (follows[0] in "[【" and not apart):
+        return None
+    if is_break:
+        return match.start() if buffer[: match.end()].strip() else None
+    # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
+    is_wide = match.group()[0] in "。！？"
+    return end if is_wide or (rest[0] != follows[0] and _ends(buffer, end, follows)) else None
 
 
 def _closed_behind(buffer: str, at: int) -> int | None:
