@@ -73,7 +73,7 @@ class AnswerBuilder:
         self._items = items
         self._strict = strict
         self._checked = checked
-        self._frames: list[tuple[str, str]] = []
+        self._frames: list[tuple[str, str, bool]] = []
 
     def tell(self, text: str, named: Sequence[Strip], known: Sequence[Strip], sign: str = "") -> None:
         """Show a sentence of a chat model with the sources that it names, unless it was shown before.
@@ -106,9 +106,12 @@ class AnswerBuilder:
         shown = [sentence.text for sentence in self.sentences]
         return text in shown or as_heard(text, {"doubtful": True}) in shown
 
-    def frame(self, text: str, sign: str = "") -> None:
-        """Hold back a framing line until the next sentence is shown; it is not checked and cites nothing."""
-        self._frames.append((text, sign))
+    def frame(self, text: str, sign: str = "", leads: bool = False) -> None:
+        """Hold back a framing line until the next sentence is shown; it is not checked and cites nothing.
+
+        A line that `leads` to others, such as a heading, is not shown at the end.
+        """
+        self._frames.append((text, sign, leads))
 
     @property
     def last(self) -> str | None:
@@ -127,13 +130,15 @@ class AnswerBuilder:
 
     def close(self) -> None:
         """Show the framing lines at the end of the answer, unless there is no sentence at all."""
+        while self._frames and self._frames[-1][2]:
+            self._frames.pop()
         if self.sentences:
             self._show_frames()
 
     def _show_frames(self) -> None:
         frames = self._frames
         self._frames = []
-        for text, sign in frames:
+        for text, sign, _ in frames:
             self._add(Sentence(text=text, support="unchecked", sign=sign), [])
 
     def remark(

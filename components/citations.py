@@ -5,111 +5,64 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from ragweave.components.mark_numbers import bare_numbers, leads_to_a_mark, numbers_in, plain_digits
+
 _OPENS = "[【〔［〖⟦(（{"
 _CLOSES = "]】〕］〗⟧)）}"
 _WEAK = "(（{"
 """Opening brackets that often contain other numbers than those of documents."""
+_MARKS = r"(?:\[\d{1,3}\])+"
+_LINK = r"\([^)\s]{0,300}(?:\s\"[^\"\n]{0,80}\")?\)"
+_INNER = rf"[^{re.escape(_OPENS + _CLOSES)}\n]"
 _BRACKET = re.compile(
-    rf"\\?([{re.escape(_OPENS)}])([^{re.escape(_OPENS + _CLOSES)}\n]{{1,100}})"
-    rf"\\?[{re.escape(_CLOSES)}](\([^)\s]*\))?"
+    rf"\\?([{re.escape(_OPENS)}])({_INNER}{{1,100}}|{_INNER}{{0,20}}\([^()\n]{{1,20}}\){_INNER}{{0,20}})"
+    rf"\\?[{re.escape(_CLOSES)}]({_LINK})?"
 )
-_WRAPPED = re.compile(r"[\[【(（]\s*(?:[^\W\d_]{2,12}[.:]?\s*)?((?:\s*[,;]?\s*\[\d{1,3}\])+)\s*[\]】)）]")
-"""Matches marks inside another bracket, alone or behind a word: “(see [1])”."""
-_LINKED = re.compile(r"\^?((?:\[\d{1,3}\])+)(?:\((?:https?:|[#/.])[^)\s]*\))?")
+_FAINT = re.compile(
+    r"(?:\(\(|\{\{|[(（{｛「『《〈«‹⟨❨<])\s*([^\s()（）{}｛｝<>「」『』《》〈〉«»‹›⟨⟩❨❩\n][^()（）{}｛｝<>\n]{0,29}?)\s*"
+    r"(?:\)\)|\}\}|[)）}｝」』》〉»›⟩❩>])"
+)
+"""Matches other brackets with what may be numbers."""
+_WRAPPED = re.compile(
+    r"[\[【(（{]\s*([^\d\[\]【】()（）{}\n]{0,40})((?:\s*[,;|]?\s*\[\d{1,3}\])+)\s*[\]】)）}]"
+)
+"""Matches marks inside another bracket, alone or behind words: “(see [1])”."""
+_LED = re.compile(rf"(?:\s*[—–→:：|]+|\s+-+|\s+[^\W\d_]+\s?[:：])\s*(?={_MARKS}\s*(?:[.!?。！？]|\n|\Z))")
+"""Matches a dash, a colon or “Source:” before the marks at the end of a sentence."""
+_LINKED = re.compile(rf"\^?({_MARKS})(?:\([^()\s]*\))?\^?")
 """Matches a mark that is raised or a link."""
-_NAMED = r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|footnotes?|fn"
+_SET = re.compile(rf"([*_~=]{{1,3}}|<(\w{{1,12}})\b[^<>]{{0,60}}>\s*)({_MARKS})(?:\1|\s*</\2\s*>)")
+"""Matches marks that are bold, raised or the like."""
+_JOINED = re.compile(
+    r"(?<=\d\])(?:\s?[,;、，/&+]\s?|\s(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と|ve)\s)(?=\[\d{1,3}\])"
+)
+"""Matches what joins marks: “[1], [2] and [3]”."""
+_MATH = re.compile(rf"(?:\$\^?\{{?|\\\()(?:\\\w+\{{)?({_MARKS})\}}*(?:\$|\\\))")
+_SPAN = re.compile(r"\[(\d{1,3})\]\s?[-–—~]\s?\[(\d{1,3})\]")
+_NAMED = (
+    r"cit(?:e|ation)s?|co|ref(?:erence)?s?|sources?|src|doc(?:ument)?s?|footnotes?|fn"
+    r"|(?:doc|source|chunk)_?id"
+)
 _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40}})</\1\s*>", re.I)
-_SINGLE = re.compile(rf"</?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*/?>", re.I)
-_EMPTY = re.compile(r"</?(?:co|cite|citation)s?\s*>", re.I)
-_LATEX = re.compile(r"\\(?:cite\w*|footnote\w*|textsuperscript)\{([^{}\n]{1,20})\}")
-_RAISED = re.compile(r"\$?(?<!\[)\^\{?\[?([\d,;\s-]{1,12})(?:\]\}?|\}|\^)\s*\$?")
-_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_SUPERSCRIPT = re.compile(r"[⁰¹²³⁴-⁹]{1,3}(?:\s?[,˒،]\s?[⁰¹²³⁴-⁹]{1,3})*")
+_SINGLE = re.compile(
+    rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
+)
+_EMPTY = re.compile(rf"</?(?:co|cite|citation)s?\s*>|(?<=\])\s*</(?:{_NAMED})\s*>", re.I)
+_LATEX = re.compile(r"~?\\(?:\w*cite\w*|footnote\w*|ref|textsuperscript)[\[{]([^{}\n]{1,20})[\]}]")
+_RAISED = re.compile(
+    r"\$?(?<!\[)\^\{?(?P<open>\[)?(?P<numbers>[\d,;\s-]{1,12})"
+    r"(?(open)\]\}?|(?:\}|\^|(?=\$|[.;!?]?(?:\s|\Z))))\s*\$?"
+)
+_SIGNS = "⁰¹²³⁴-⁹"
+_CIRCLED = "①-⑨❶-❾⑴-⑼➀-➈➊-➒⓵-⓽"
+_SUPERSCRIPT = re.compile(
+    rf"(?<![⁺⁻])⁽?[{_SIGNS}]{{1,3}}⁾?(?:\s?[,˒،⁻–]\s?⁽?[{_SIGNS}]{{1,3}}⁾?)*|[{_CIRCLED}]+"
+)
+_PLAIN_SIGNS = str.maketrans("⁻˒،", "-,,", "⁽⁾")
 _MEASURED = re.compile(r"(?:\d|(?<![^\W\d_])[^\W\d_]{1,3}|\))\$?\Z")
 """Matches the base of a power before a raised number: a number or a short unit."""
 _ENDS_CLAUSE = re.compile(r"\s*(?:[.,;:!?。，；：！？…)\]|]|\Z|\n|\[\d)")
 _STRONG = re.compile(r"\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
-_DOCUMENTS = re.compile(
-    r"(?:do[ck]u?ment\w*|do[ck]s?|sources?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
-    r"|cit(?:e|ed|ation|a|at)?s?"
-    r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?"
-    r"|notes?|fn|ids?|index"
-    r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet"
-    r"|źródł[oa]|zdroje?"
-    r"|forrás|sursa|sursă|izvor|πηγή|kaynak|источник\w*|документ\w*|джерел[оа]|מקור"
-    r"|مصدر|المصدر|منبع|स्रोत|nguồn"
-    r"|sumber|文档|文件|文献|来源|出处|资料|資料|文書|出典|参考|참고|출처|문서|แหล่งที่มา|pièces?|passagem|párrafo"
-    r"|no|nr|num|number|nummer|número|numéro|see|siehe|vgl|cf|voir|ver|vedi|см)\.?\Z",
-    re.I,
-)
-_PLACES = re.compile(
-    r"(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?"
-    r"|ch(?:apter)?|стр|页|段)\.?\Z",
-    re.I,
-)
-"""Matches a word before the number of a page or line within a document."""
-_RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
-_WIDEST = 20
-"""Documents that one range may span."""
-_TOKEN = re.compile(r"\d+|[^\W\d_]+\.?|\s+|.")
-_FREE = ":#.=№°_\"'^\\* "
-
-
-def numbers_in(content: str) -> tuple[list[int], bool] | None:
-    """Return the documents that a mark names, and whether a word names them; None if it is other text."""
-    reading = _MarkReading()
-    text = re.sub(r"(?::\d+)?†[^,;，、]*", "", content)
-    for token in _TOKEN.findall(text):
-        if token.isspace() or token in _FREE or token in ",;，、/&+|":
-            if token == ":" and reading.worded and reading.numbers:
-                break  # “[Document 1: its title]”
-            continue
-        if reading.numbers and _PLACES.match(token):
-            break
-        if not reading.takes(token):
-            return None
-    if not reading.numbers or reading.ranged:
-        return None
-    return list(dict.fromkeys(reading.numbers)), reading.worded
-
-
-class _MarkReading:
-    """The part of a mark that was read so far.
-
-    Attributes:
-        numbers: numbers of documents.
-        worded: whether a word such as “source” was read.
-        ranged: whether the last token was a dash or “to”.
-    """
-
-    def __init__(self) -> None:
-        self.numbers: list[int] = []
-        self.worded = False
-        self.ranged = False
-
-    def takes(self, token: str) -> bool:
-        """Read a number or word; return False if no mark has it there."""
-        if token.isdecimal():
-            return self._takes_number(token)
-        if token.lower() in _RANGES and self.numbers:
-            self.ranged = True
-            return True
-        if _DOCUMENTS.match(token):
-            self.worded = True
-            return True
-        return bool(self.numbers) and token.isalpha() and len(token) <= 3
-
-    def _takes_number(self, token: str) -> bool:
-        if len(token) > 3 or token[0] == "0":
-            return False
-        number = int(token)
-        if not self.ranged:
-            self.numbers.append(number)
-            return True
-        first = self.numbers[-1]
-        self.ranged = False
-        self.numbers += range(first + 1, number + 1)
-        return first <= number <= first + _WIDEST
 
 
 def with_marks(text: str, shown: int = 0) -> str:
@@ -117,8 +70,9 @@ def with_marks(text: str, shown: int = 0) -> str:
 
     Args:
         text: a sentence without code.
-        shown: how many documents the model was shown. Numbers in round brackets and raised numbers are marks
-            only within this range, at the end of a clause, and if the sentence has no other marks.
+        shown: how many documents the model was shown. Numbers in other brackets than square ones and raised
+            numbers are marks only within this range, at the end of a clause, and if the sentence has no other
+            marks.
     """
     if not _ODD.search(text):
         return text
@@ -126,11 +80,17 @@ def with_marks(text: str, shown: int = 0) -> str:
     text = _EMPTY.sub("", _SINGLE.sub(_plain, text))
     text = _RAISED.sub(_raised, _LATEX.sub(_plain, text))
     text = _BRACKET.sub(_bracket, text)
-    text = _WRAPPED.sub(lambda m: re.sub(r"[\s,;]+", "", m[1]), text)
-    text = _LINKED.sub(r"\1", text)
-    if _STRONG.search(text) or not shown:
-        return text
-    marked = _BRACKET.sub(lambda m: _weak(m, shown), text)
+    text = _LINKED.sub(r"\1", _WRAPPED.sub(_wrapped, text))
+    if shown and not _STRONG.search(text):
+        text = _weakly(text, shown)
+    text = _JOINED.sub("", _MATH.sub(r"\1", _SET.sub(r"\3", text)))
+    text = _SPAN.sub(lambda m: _plain(m, f"{m[1]}-{m[2]}"), text)
+    return _LED.sub(_led, text)
+
+
+def _weakly(text: str, shown: int) -> str:
+    """Return a sentence without marks in square brackets with its other marks in plain form."""
+    marked = _FAINT.sub(lambda m: _weak(m, shown), text)
     if marked != text:
         return marked
     return _SUPERSCRIPT.sub(lambda m: _superscript(m, shown), text)
@@ -144,12 +104,12 @@ def pure(text: str) -> bool:
 def ends_behind(text: str, at: int) -> int | None:
     """Return where the marks behind a position end, or None while more text may complete one."""
     while True:
-        if text[at - 1 : at] in ("]", "】"):
-            link = _OPENED.match(text, at)
-            if link is not None:
-                if link.end() == len(text) and text[-1] != ")":
+        if text[at - 1 : at] in _MARK_ENDS:
+            further = _FURTHER.match(text, at)
+            if further is not None:
+                if further["open"] is not None:
                     return None
-                at = link.end()
+                at = further.end()
         rest = text[at:]
         start = at + len(rest) - len(rest.lstrip(" \t"))
         window = text[start : start + _LONGEST]
@@ -157,9 +117,20 @@ def ends_behind(text: str, at: int) -> int | None:
             return at
         end = _first_mark_end(window)
         if not end:
-            may_become_mark = len(window) < _LONGEST and _PENDING.match(window)
-            return None if may_become_mark else at
+            return None if len(window) < _LONGEST and _may_become_mark(window) else at
         at = start + end
+
+
+def _may_become_mark(window: str) -> bool:
+    """Return whether a text may become a mark with the text that follows: a bracket of it is open."""
+    if "\n" in window:
+        return False
+    open_brackets = 0
+    for sign in window:
+        open_brackets += (sign in _OPENS) - (sign in _CLOSES)
+        if sign in _CLOSES and open_brackets <= 0:
+            break
+    return open_brackets > 0 or _PENDING.match(window) is not None
 
 
 def _first_mark_end(window: str) -> int:
@@ -180,7 +151,7 @@ def _closed_at(window: str) -> list[int]:
     for m in islice(_CLOSING.finditer(window), _TRIES):
         end = m.end()
         ends.append(end)
-        while end - 1 > m.start() and window[end - 1] in "^$":
+        while end - 1 > m.start() and window[end - 1] in "^$*_":
             end -= 1
             ends.append(end)
     return ends
@@ -191,10 +162,21 @@ def _marks(numbers: list[int]) -> str:
     return "".join(f"[{n}]" for n in numbers)
 
 
-def _plain(m: re.Match[str]) -> str:
+def _plain(m: re.Match[str], content: str = "") -> str:
     """Return a tag or LaTeX command as plain marks; other text as it is."""
-    found = numbers_in(m[1])
+    found = numbers_in(content or m[1])
     return m.group() if found is None else _marks(found[0])
+
+
+def _wrapped(m: re.Match[str]) -> str:
+    """Return marks without the bracket around them, unless it holds other text."""
+    return re.sub(r"[\s,;|]+", "", m[2]) if leads_to_a_mark(m[1]) else m.group()
+
+
+def _led(m: re.Match[str]) -> str:
+    """Return the space before marks for a dash or “Source:”, and other words as they are."""
+    words = m.group().strip(" :：—–→|-")
+    return m.group() if words and not leads_to_a_mark(words) else " "
 
 
 def _pair(m: re.Match[str]) -> str:
@@ -213,7 +195,7 @@ def _is_power(m: re.Match[str]) -> bool:
 
 def _raised(m: re.Match[str]) -> str:
     """Return a raised number as plain marks, unless it is a power."""
-    found = numbers_in(m[1])
+    found = numbers_in(m["numbers"])
     return m.group() if found is None or _is_power(m) else _marks(found[0])
 
 
@@ -228,46 +210,57 @@ def _bracket(m: re.Match[str]) -> str:
 
 
 def _weak(m: re.Match[str], shown: int) -> str:
-    """Return a round bracket as plain marks if it ends a clause and names shown documents only."""
-    found = numbers_in(m[2])
-    if found is None or not _all_shown(found[0], shown):
+    """Return another bracket as plain marks if it ends a clause and names shown documents only."""
+    numbers = bare_numbers(m[1])
+    before = m.string[: m.start()].rstrip("*_")
+    if not numbers or not _all_shown(numbers, shown) or not before.strip():
         return m.group()
-    before = m.string[: m.start()]
-    if not before.strip():
-        return m.group()
-    is_apart = not before[-1].isascii() or before[-1] in " \t.,;:!?\"')" or m[1] == "（"
-    ends_clause = _ENDS_CLAUSE.match(m.string, m.end())
-    return _marks(found[0]) if is_apart and ends_clause else m.group()
+    is_apart = not before[-1].isascii() or before[-1] in " \t.,;:!?\"')" or not m.group().isascii()
+    ends_clause = _ENDS_CLAUSE.match(m.string[m.end() :].lstrip("*_"))
+    return _marks(numbers) if is_apart and ends_clause else m.group()
 
 
 def _superscript(m: re.Match[str], shown: int) -> str:
-    """Return raised digits as plain marks if they name shown documents only, and are no power."""
-    numbers = [int(digits.translate(_DIGITS)) for digits in re.findall(r"[⁰¹²³⁴-⁹]+", m.group())]
-    return m.group() if _is_power(m) or not _all_shown(numbers, shown) else _marks(numbers)
+    """Return raised or circled digits as plain marks if they name shown documents only, and are no power."""
+    circled = re.match(rf"[{_CIRCLED}]", m.group()) is not None
+    if _is_power(m) or (circled and not _ENDS_CLAUSE.match(m.string, m.end())):
+        return m.group()
+    plain = plain_digits(m.group()).translate(_PLAIN_SIGNS)
+    numbers = bare_numbers(plain)
+    if circled or not _all_shown(numbers, shown):
+        numbers = list(map(int, re.findall(r"\d", plain)))  # “¹²” may be two marks
+    return _marks(numbers) if _all_shown(numbers, shown) else m.group()
 
 
 def _all_shown(numbers: list[int], shown: int) -> bool:
     """Return whether all numbers are those of shown documents."""
-    return 1 <= min(numbers) and max(numbers) <= shown
+    return bool(numbers) and 1 <= min(numbers) and max(numbers) <= shown
 
 
-_ODD = re.compile(r"[【〔［〖⟦(（{<^\\$⁰¹²³⁴-⁹]|\[(?!\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*\](?![(\]]))")
+_ODD = re.compile(
+    rf"[【〔［〖⟦(（{{<^\\$｛「『《〈«‹⟨❨⁽{_SIGNS}{_CIRCLED}]"
+    r"|\[(?![0-9]{1,3}(?:\s*[,;，、]\s*[0-9]{1,3})*\](?![(\]]))|[*_~=—–→:：|-]\s*\[\d"
+    r"|\](?:\s?[,;、，/&+]|\s\w{1,3}\s)\s?\[\d"
+)
 """Matches in a sentence with marks that are not plain, or with other brackets."""
-_STARTS = _OPENS + "<\\^$⁰¹²³⁴⁵⁶⁷⁸⁹"
-_CLOSING = re.compile(rf"[{re.escape(_CLOSES)}>^$]+(?:\([^)\s]*\))?")
+_STARTS = _OPENS + "<\\^$*_⁽⁰¹²³⁴⁵⁶⁷⁸⁹"
+_MARK_ENDS = "]】>¹²³⁰⁴⁵⁶⁷⁸⁹"
+_CLOSING = re.compile(rf"[{re.escape(_CLOSES)}>^$*_]+(?:{_LINK})?")
 _LONGEST = 110
 """Characters that one mark may have."""
 _LAST = re.compile(r"[(（{]\d{1,3}(?:\s*[,;]\s*\d{1,3})*[)）}](?=\s*(?:\n|\Z))")
 """Matches numbers in round brackets at the end of a line."""
-_OPENED = re.compile(r"\((?:(?:https?:|[#/.])[^)\s]*\)|(?:https?:|[#/.])[^)\s]*\Z|h?t?t?p?s?\Z)")
-"""Matches the target of a mark that is a link, or the beginning of one."""
+_FURTHER = re.compile(
+    rf"(?:⁾|{_LINK}|\s?[-–—~,;、，/&]\s?\[\d{{1,3}}\]|</[a-z]{{1,12}}\s*>)"
+    r"|(?P<open>\([^()\n]{0,100}|\s?[-–—~,;、，/&]\s?(?:\[\d{0,3})?|</?[a-z]{0,12})\Z"
+)
+"""Matches what continues a mark, such as a link, a range or a closing tag; `open` is the beginning of it."""
 _TRIES = 4
 """Closing brackets that are tried as the end of a mark."""
 _PENDING = re.compile(
-    r"\s*(?:\\?[\[【〔［〖⟦][^\]】〕］〗⟧\n]{0,100}"
-    r"|[(（{]\s*[#^]?\s*[^\W\d_]{0,14}[.:#\s]*(?:[\[\]\d,;\s&–-]+(?:[^\W\d_]{1,3}\b)?)*"
-    r"|</?(?:[a-z]{0,10}|[a-z]+[^<>\n]{0,60}|[a-z]+[^<>\n]{0,60}>[\s\[\d,;\]]{0,20}(?:</?\w{0,10})?)"
-    r"|\\\w{0,16}\{?[\d,\s]*|\$|\$?\^\{?\[?[\d,\s-]*)\Z",
+    rf"<(?:{_NAMED})\b[^<>\n]{{0,60}}>[^<>\n]{{0,40}}(?:</?\w{{0,10}})?\Z|"
+    r"(?:</?[a-z][^<>\n]{0,60}>[\s\[\]\d,;()#]{0,20}){0,5}(?:<(?:[/a-z|][^<>\n]{0,60})?)?\Z"
+    r"|~?\\\w{0,16}\{?[\d,\s]*\Z|[*_^$⁽]{1,3}[\[\]{\d,;\s^-]*[*_]{0,3}\Z",
     re.I,
 )
 """Matches what may become a mark with the text that follows."""

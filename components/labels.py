@@ -4,37 +4,34 @@ from __future__ import annotations
 
 import re
 
-_BEFORE = (  # languages with “final” before the noun
-    r"answer|antwort|antwoord|svar|vastaus|odpowied[źz]|odpověď|odpoveď|odgovor|válasz"
-    r"|atsakymas|atbilde|vastus"
-    r"|ответ|відповідь|отговор|одговор|απάντηση|cevap|yanıt|उत्तर|जवाब|উত্তর"
-)
-_BEHIND = (
-    r"respuesta|réponse|resposta|risposta|răspuns(?:ul)?|resposta|jawaban|câu trả lời|trả"
-    r" lời|(?:ال)?إجابة|(?:ال)?جواب"
-    r"|پاسخ|תשובה|คำตอบ"
-)
-_UNSPACED = r"(?:最终|最後の?|最終(?:的な?)?|最后的?)?(?:答案|回答|答え|答复)|(?:최종 ?)?(?:답변|답|대답)"
+from ragweave.models.answer_words import ANSWER
+
 _SEARCH = (
     r"query|search"
     r" query|suchanfrage|suche|anfrage|requête|recherche|consulta|búsqueda|pesquisa|ricerca|zoekvraag"
     r"|zoekopdracht|sökfråga|søgning|haku|zapytanie|dotaz|keresés|запрос|запит|заявка|αναζήτηση|sorgu|arama"
     r"|استعلام|بحث|שאילתה|查询|查詢|検索|クエリ|쿼리|검색|truy vấn|คำค้น|kueri|पूछताछ|खोज"
 )
-_WORD = r"[^\s\d:：#*_`.,;!?()\[\]]{1,20}"  # a letter of Devanagari may be no word character
-_ANSWER = rf"(?:{_WORD} ){{0,2}}(?:{_BEFORE})|(?:{_BEHIND})(?: {_WORD}){{0,2}}|{_UNSPACED}"
+_SET = r"(?:[*_`]|</?(?:b|strong|i|em|u)>)*"
+"""Matches the signs and tags of bold or slanted words."""
+_SYMBOLS = r"[^\w\s\[\](){}<>|\"'“”„«».,;:!?#*_`~/\\&%$§@+=-]{1,3}"
+"""Matches pictures before a label."""
 
 
-def _line(label: str) -> re.Pattern[str]:
-    """Return a pattern for a label that begins a line: with a colon, or alone as a heading or in bold."""
-    begin = r"^[^\S\n]*(?:>[^\S\n]*)?"
-    colon = rf"(?:#{{1,6}}[^\S\n]*)?[*_`]*(?:{label})[*_`]*[^\S\n]*[:：][*_`]*"
-    alone = rf"(?:#{{1,6}}[^\S\n]*[*_]*(?:{label})[*_]*|(?:\*\*|__)(?:{label})(?:\*\*|__))[^\S\n]*(?=\n)"
-    return re.compile(rf"{begin}(?:{colon}|{alone})[^\S\n]*", re.I | re.M)
+def _line(label: str, bare: str) -> re.Pattern[str]:
+    """Return a pattern for a label that begins a line: with a colon, or alone as a heading or in bold.
+
+    The label `bare` may also be alone without any sign, or before a dash.
+    """
+    begin = rf"^[^\S\n]*(?:>[^\S\n]*)?(?:{_SYMBOLS}[^\S\n]*)?(?:\d\.[^\S\n]+)?"
+    colon = rf"(?:#{{1,6}}[^\S\n]*)?{_SET}(?:{label}){_SET}[^\S\n]*[:：]{_SET}"
+    dash = rf"{_SET}{bare}{_SET}[^\S\n]+[–—-]+(?=\s)"
+    heading = rf"#{{1,6}}[^\S\n]*[*_]*(?:{label})[*_]*|(?:\*\*|__)(?:{label})(?:\*\*|__)|{bare}"
+    return re.compile(rf"{begin}(?:{colon}|{dash}|(?:{heading})[^\S\n]*(?=\n))[^\S\n]*", re.I | re.M)
 
 
-_ANSWERS = _line(_ANSWER)
-_QUERIES = _line(_SEARCH)
+_ANSWERS = _line(ANSWER, "final answer")
+_QUERIES = _line(_SEARCH, "refined query")
 
 
 def in_english(turn: str) -> str:

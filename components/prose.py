@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import PurePath
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.citations import with_marks
 from ragweave.components.evidence import Strip
 from ragweave.components.labels import unlabelled
+from ragweave.components.mark_numbers import leads_to_a_mark
 from ragweave.components.sentence_ends import LISTED, MARK, boundary, settled_to
 from ragweave.corpora.web.plain import one_line, verbatim
 
@@ -25,7 +27,7 @@ REFUSES = re.compile(
     r"|(?:很?抱歉|对不起)",
     re.I,
 )
-_NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|<\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
+_NO_PROSE = re.compile(r"(?:query|learnt|missing)\s*[:：]|</?\|?(?:tool|function)|[\[{]\s*[\"'{]", re.I)
 """Matches a line that is meant for a program and not for a reader."""
 _CITED = re.compile(r"[\]】][.。!?\s]*\Z")
 """The end of a sentence that cites."""
@@ -47,6 +49,8 @@ _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Characters behind an address that end a sentence or a bracket."""
+_LISTS = re.compile(r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+\W{0,3}[:：]\W{0,3})?\[\d")
+"""Matches the beginning of a line that may list sources: a mark, or “Sources:” and a mark."""
 _INLINE = re.compile(r"(`[^`\n]+`)")
 """Matches code within a line, which is not changed: `argv[1]` cites nothing."""
 
@@ -259,10 +263,11 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     known = [strip for row in rows for strip in row]
     text = as_shown(raw, _library_text(known) if _URL.search(raw) else "")
     kind = sign(raw)
-    if not text or _is_no_answer(text, raw, kind):
+    if not text or _is_no_answer(text, raw, kind) or (builder.sentences and _lists_sources(text, raw, known)):
         return
     if frames(raw, builder.last):
-        builder.frame(text, kind)
+        leads = text.endswith((":", "：")) or _TITLE.match(raw) is not None
+        builder.frame(text, kind, leads)
         return
     if not known:
         builder.tell_unsourced(text, kind)
@@ -287,6 +292,19 @@ def _is_no_answer(text: str, raw: str, kind: str) -> bool:
     if _NO_PROSE.match(text):
         return True
     return REFUSES.match(text) is not None and not marks(raw)
+
+
+def _lists_sources(text: str, raw: str, known: Sequence[Strip]) -> bool:
+    """Return whether a line only lists sources: their marks, then nothing but titles, files or an address."""
+    if not _LISTS.match(raw) or not (raw[0] == "\n" or sign(raw).strip()):
+        return False
+    lead, _, behind = text.casefold().replace("：", ":").rpartition(":")
+    rest = behind if leads_to_a_mark(lead) else text.casefold()
+    for strip in known:
+        for name in (strip["title"], PurePath(strip["locator"].get("file", "")).name):
+            if name:
+                rest = rest.replace(name.casefold(), "")
+    return not re.search(r"\w", rest)
 
 
 def _cited(raw: str, rows: Sequence[Sequence[Strip]]) -> list[Strip]:

@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 
 from ragweave.components.citations import ends_behind, with_marks
+from ragweave.components.mark_numbers import numbers_in
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
 
 _WINDOW = 400
 """Characters that decide whether a sentence ends behind them, and that later text may still affect."""
-MARK = re.compile(r"\s*[\[【](\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+MARK = re.compile(r"\s*[\[【]([1-9]\d{0,2}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+_GAP = r"[^\S\n]*\n?[^\S\n]*"
+"""Matches the space before a mark; one behind an empty line belongs to no sentence before it."""
 _END = re.compile(
-    r"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:\s*[\[【]\d{1,3}(?:\s*[,;，、]\s*\d{1,3})*[\]】])*|\n"
+    rf"(?:[.!?…][\"'”’)]*|[。！？][」』”’）]*)(?:{_GAP}[\[【]\d{{1,3}}(?:\s*[,;，、]\s*\d{{1,3}})*[\]】])*|\n"
 )
+_MARK = 60
+"""Characters of a mark before a full stop in it, and behind it."""
+_OPEN = re.compile(r"[\[【〔(（{](?=[^\[\]【】〔〕()（）{}\n]*\Z)")
+_CLOSE = re.compile(r"([^\[\]【】〔〕()（）{}\n]*)[\]】〕)）}]")
+_NUMBERS = re.compile(r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*")
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
 _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.$")
 _NEXT = re.compile(r"(\w+)\W")
@@ -45,6 +53,8 @@ def settled_to(buffer: str, judged: int) -> int:
     settled = found.end()
     for match in _END.finditer(buffer, since):
         end = ends_behind(buffer, match.end())
+        if match.group() != "\n" and _closed_behind(buffer, match.end()) is None:
+            end = None
         if end is None or not buffer[end:].strip() or match.start() < settled < end:
             return max(judged, min(settled, match.start()))
     return settled
@@ -79,24 +89,51 @@ def _first_end(buffer: str, since: int, one_line: bool) -> int | None:
         is_break = match.group() == "\n"
         if not is_break and (one_line or _in_code(buffer, match.start())):
             continue
+        closed = 0 if is_break else _closed_behind(buffer, match.end())
+        if closed:
+            past = closed
+            continue
         end = match.end() if is_break else ends_behind(buffer, match.end())
-        if end is None:
+        if end is None or closed is None:
             return None
         past = end
-        rest = buffer[end:]
-        follows = rest.lstrip()
-        # A mark may still arrive.
-        if not follows or follows[0] in "[【":
-            continue
-        if is_break:
-            if buffer[: match.end()].strip():
-                return match.start()
-            continue
-        # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
-        is_wide = match.group()[0] in "。！？"
-        if is_wide or (rest[0] != follows[0] and _ends(buffer, end, follows)):
-            return end
+        found = _end_at(buffer, match, end)
+        if found is not None:
+            return found
     return None
+
+
+def _end_at(buffer: str, match: re.Match[str], end: int) -> int | None:
+    """Return the end of a sentence at a stop or line break whose marks end at `end`, or None."""
+    is_break = match.group() == "\n"
+    rest = buffer[end:]
+    follows = rest.lstrip()
+    # A mark may still arrive; one behind an empty line begins a line of its own.
+    apart = is_break and "\n" in rest[: len(rest) - len(follows)]
+    if not follows or (follows[0] in "[【" and not apart):
+        return None
+    if is_break:
+        return match.start() if buffer[: match.end()].strip() else None
+    # A full stop inside a number or an abbreviation ends nothing; one without a space after it neither.
+    is_wide = match.group()[0] in "。！？"
+    return end if is_wide or (rest[0] != follows[0] and _ends(buffer, end, follows)) else None
+
+
+def _closed_behind(buffer: str, at: int) -> int | None:
+    """Return where a mark ends that a full stop before `at` is part of: “(see doc. 3)”, “[1, p. 3]”.
+
+    Returns 0 if the full stop is in no mark, and None while more text may complete one.
+    """
+    opened = _OPEN.search(buffer, max(0, at - _MARK), at)
+    if opened is None:
+        return 0
+    window = buffer[at : at + _MARK]
+    closed = _CLOSE.match(window)
+    if closed is None:
+        return None if len(window) < _MARK and "\n" not in window else 0
+    inner = closed[1]
+    is_mark = _NUMBERS.fullmatch(inner) or numbers_in(buffer[opened.end() : at] + inner) is not None
+    return at + closed.end() if is_mark else 0
 
 
 def _ends(buffer: str, end: int, follows: str) -> bool:

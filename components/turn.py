@@ -47,7 +47,7 @@ class ModelTurn(BaseModel):
 
 _LABEL = re.compile(
     r"(?:^|(?<=[\s*#>(\[“\"']))(?:(?P<label>final answer|refined query|query|learnt|learned|missing"
-    r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：][*_`]*"
+    r"|最终答案|查询|已知|缺少)[*_`]*\s*[:：](?:</\w{1,6}>|[*_`])*"
     r"|(?P<table>table\s+\[?(?:\d{1,3}|library)\]?)[*_`]*\s*[:：][\s*_`]*(?:sql\s)?\s*(?=(?:select|with)\b))",
     re.I | re.M,
 )

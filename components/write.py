@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
 from ragweave.components.answer_builder import AnswerBuilder
+from ragweave.components.answer_object import without_object
 from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.bearing import LEFT_OUT
 from ragweave.components.closing import nothing_found, show_pictures
@@ -124,7 +125,7 @@ async def _not_known(run: RunContext, given: GenerationInput, reply: Reply, reas
 async def _converse(run: RunContext, given: GenerationInput, builder: AnswerBuilder) -> str | None:
     """Answer without a search, from the model alone."""
     messages = load("converse", question=given.question)
-    async for sentence in complete_sentences(run.stream(messages, begins=begins_cited)):
+    async for sentence in complete_sentences(without_object(run.stream(messages, begins=begins_cited))):
         text = as_shown(sentence if builder.sentences else unlabelled(sentence))
         if text:
             builder.show(text, "model", [], sign(sentence))
@@ -147,7 +148,7 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
     reason = ""
     try:
         async with aclosing(showing(run, messages, pictures, "writer", begins_cited)) as parts:
-            async for sentence in complete_sentences(parts):
+            async for sentence in complete_sentences(without_object(parts)):
                 raw = sentence if written else unlabelled(sentence)
                 text = as_shown(raw)
                 fits = room.takes(raw)

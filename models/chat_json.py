@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
+from html import unescape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import json_repair
@@ -31,6 +32,8 @@ _MENDINGS = 3
 """Most positions in a reply from which a repair is tried."""
 _PLACES = 100
 """Most brackets in a reply from which parsing is tried, because prose may hold brackets."""
+_DEEPEST = 3
+"""Objects around the value that are opened."""
 _LIKE_JSON = re.compile(r"\{\s*[\"'“\w]|\[\s*[\"'“{\[]")
 
 
@@ -97,6 +100,8 @@ def read_json(text: str, schema: type[M], *, mend: bool = True) -> M | None:
     json-repair corrects commas, quotes and the like if `mend`; a reply that was cut off is never completed.
     """
     text = without_thoughts(text)
+    if "&quot;" in text:
+        text = unescape(text)
     if max(text.rfind("{"), text.rfind("[")) > max(text.rfind("}"), text.rfind("]")):
         return None
     at = -1
@@ -134,10 +139,10 @@ def _opening(text: str, start: int) -> int:
     return min(brace, bracket)
 
 
-def _first(value: Any, schema: type[M]) -> M | None:
+def _first(value: Any, schema: type[M], depth: int = _DEEPEST) -> M | None:
     """Return the value if it fits, or the first inner object that does: some models wrap the value."""
     fit = _fit(value, schema)
-    if fit is not None:
+    if fit is not None or not depth:
         return fit
     inner: Iterable[Any] = ()
     if isinstance(value, list):
@@ -145,7 +150,7 @@ def _first(value: Any, schema: type[M]) -> M | None:
     elif isinstance(value, dict):
         inner = value.values()
     for candidate in inner:
-        fit = _fit(candidate, schema) if isinstance(candidate, dict) else None
+        fit = _first(candidate, schema, depth - 1) if isinstance(candidate, dict) else None
         if fit is not None:
             return fit
     return None
@@ -155,9 +160,21 @@ def _fit(value: Any, schema: type[M]) -> M | None:
     """Validate a decoded value with lone surrogates replaced; None if it does not fit."""
     if not isinstance(value, dict) and len(schema.model_fields) == 1:
         value = {next(iter(schema.model_fields)): value}
+    if isinstance(value, dict):
+        value = _with_names(value, schema)
     try:
         fit = schema.model_validate_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
         json.dumps(fit.model_dump(), allow_nan=False, default=str)  # NaN is no JSON.
     except (ValidationError, ValueError, TypeError, RecursionError):
         return None
     return fit
+
+
+def _with_names(value: dict[str, Any], schema: type[BaseModel]) -> dict[str, Any]:
+    """Return an object with the names of the schema for names in another case."""
+    named: dict[str, Any] = {}
+    for key, inner in value.items():
+        lower = key.strip().lower().replace(" ", "_")
+        other_case = key not in schema.model_fields and lower in schema.model_fields and lower not in value
+        named[lower if other_case else key] = inner
+    return named

@@ -44,6 +44,8 @@ async def next_part(
         # OpenAI's client raises at the end of a reply under a schema if the reply was cut off or is missing.
         if reply.cut or (served and isinstance(exc, AssertionError)):
             return None
+        if reply.finish and reply.text and isinstance(exc, (TypeError, KeyError, AttributeError)):
+            return None  # Only what followed the whole reply, such as its count of tokens, was odd.
         raise
 
 

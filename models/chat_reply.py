@@ -29,6 +29,10 @@ _FINISH = ("finish_reason", "stop_reason", "done_reason")
 _FAILED = re.compile(
     r"abort|cancel|error|fail|time.?out|interrupt|network|overload|insufficient|malformed", re.I
 )
+_CUT = re.compile(
+    r"\A(?:model_)?length|\Alimit|max_(?:\w+_)?tokens|token_?limit|context_(?:window|length)|truncat", re.I
+)
+"""Reasons of a reply that ended at a limit of tokens."""
 _STOPPED = re.compile(
     _FAILED.pattern
     + r"|filter|safe|content|recitation|prohibit|block|spii|censor|polic|sensitive|moderat|refus"
@@ -152,7 +156,7 @@ class ChatReply:
     @property
     def cut(self) -> bool:
         """Whether the reply ended at a limit of tokens."""
-        return self.finish.lower().startswith(("length", "max_tokens"))
+        return _CUT.search(self.finish) is not None
 
     @property
     def stopped(self) -> str:

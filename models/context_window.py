@@ -101,6 +101,8 @@ class ContextWindow:
             self.scale *= _WORSE
         else:
             self.tokens = sizes[0] if sizes else max(2 * _LEAST, sent // 2)
+        if self.room(self.tokens) >= sent > 0:
+            self.scale = _WORSE * self.tokens / sent  # The server counts more tokens than were estimated.
 
     async def learn(self, url: str, model: str, key: str) -> None:
         """Ask the server for the size, once."""

@@ -229,9 +229,10 @@ def _by_status(failure: _Failure) -> RagweaveError | None:
         return ModelTransient(
             f"{host} is limiting requests (429)", "wait a little, or lower RAGWEAVE_CHAT_WIDTH"
         ).named("model_rate_limit", host=host)
-    if status == 429:
+    if status in (402, 429):
         return ModelError(
-            f"the account at {host} has no credit left (429)", f"top it up, or set {env} to another model"
+            f"the account at {host} has no credit left ({status})",
+            f"top it up, or set {env} to another model",
         ).named("model_no_credit", host=host, env=env)
     if status >= 500:
         return ModelTransient(

@@ -8,15 +8,24 @@ from typing import Literal, NamedTuple
 Kind = Literal["thought", "answer", "channel", "turn", "role", "end", "special", "unknown", "text"]
 
 _NAME = r"(?:0x[0-9A-Fa-f]{2}|[^\W\d][\w:.▁ -]{0,40})"
+_WORDS = r"[^\W\d](?:[\w ]{0,28}\w)?"
+_SPEAKER = r"(?i:human|user|instruction|benutzer|nutzer|utilisateur|usuario|пользователь|用户|用戶|ユーザー)"
 TAG = re.compile(
-    rf"<(?P<lead>[|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>][^|｜<>\n]{{0,40}})[|｜]?>"
+    rf"(?P<lead>[<\[][|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>\[\]][^|｜<>\[\]\n]{{0,40}})[|｜]?[>\]]"
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
-    rf"|[<＜◁⟨〈⟪] ?(?P<close>/?) ?(?P<name>{_NAME})(?:[ \t][^<>\n]{{0,60}})?(?P<alone>/?)[>＞▷⟩〉⟫]"
-    r"|\[(?P<shut>/?)(?P<square>[^\W\d]\w{1,24})\](?!\()"
-    r"|(?P<fence>```+)|(?P<code>`[^`\n]{1,200}`)"
+    rf"|(?:(?P<twice><<)|(?P<entity>&lt;)|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
+    r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)&gt;|\\?[>＞▷⟩〉⟫]))"
+    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})"
+    rf"(?(double)(?:\]\]|\}}\}})|[\])}}】」])(?!\()"
+    r"|(?P<fence>```+|~~~+)|(?P<code>`[^`\n]{1,200}`)"
+    rf"|(?P<turn>\n[ \t]*(?:#{{1,6}}[ \t]*|[*_]{{2}})?{_SPEAKER}[ \t]?(?:[*_]{{2}})?[:：])"
 )
+"""A tag in any brackets, a fence, code within a line, or a line that begins the turn of a speaker."""
 BEGUN = re.compile(
-    r"(?:<[^<>\n]{0,110}|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[/?\w{0,25}|\[/?[^\W\d]\w{1,24}\]|`[^`\n]{0,200}|``+)\Z"
+    r"(?:\\?<{1,2}[^<>\n]{0,110}>?|\\|&(?:l(?:t(?:;[^<>&\n]{0,60}(?:&g?t?)?)?)?)?"
+    r"|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[[|｜][^\[\]\n]{0,60}"
+    r"|(?:\[\[?|\{\{?|[(【「])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】」]{1,2})?)?|`[^`\n]{0,200}|``+|~~+"
+    r"|\n[ \t#*_]{0,8}\w{0,14}[ \t*_]{0,3})\Z"
 )
 """The beginning of a tag or of code, which the text that follows may complete."""
 LONGEST_TAG = 120
@@ -41,85 +50,21 @@ _HTML = frozenset(
 )
 _TOKENS = re.compile(
     r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
+    r"|(?:special|reserved)\w*\d"
 )
 """Special tokens that are written as ordinary tags."""
-_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT"})
-_SQUARE_THOUGHT = re.compile(r"(?:\w+ )?(?:think\w*|thoughts?|reason\w*|reflect\w*|analysis|scratchpad)")
+_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})
 _TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "turn"})
 """Tokens that the name of a role follows."""
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
 OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
 OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
+ASKERS = ("user", "human", "system", "developer")
+"""Roles whose turn before the answer repeats the prompt."""
+_CITES = re.compile(r"(?:cit|ref|sourc|src|doc|footnote)\w*?[_: -]*\d+")
+"""The name of a token that cites a document."""
 AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start)[|｜]?>")
 _NOUNS_OF_TURNS = frozenset({"text", "sentence", "header", "turn", "box", "of"})
-_WORDS = tuple(
-    "think thought reason reflect scratch denk gedank überleg pensé pensa pense razon ragion 思 推理 考え".split()
-)
-"""Beginnings of the names of thoughts."""
-_THOUGHT = rf"(?:{'|'.join(_WORDS)})\w{{0,12}}"
-_ANSWER = r"(?:answer|response|reply|antwort|respuesta|réponse|risposta|ответ|答案|回答)"
-_LABEL = r"[ \t]{0,3}(?:#{1,6}[ \t]{0,3}|[*_]{2})?"
-
-
-class Phrase(NamedTuple):
-    """A phrase that opens a thought at the head of a reply, and the pattern that closes the thought.
-
-    If nothing closes it, the thought counts as text if `stays`.
-    """
-
-    opens: re.Pattern[str]
-    until: re.Pattern[str]
-    stays: bool = False
-
-
-PHRASES = (
-    Phrase(
-        re.compile(r"\s*here(?:['’]s| is) my thought process:\s*", re.I),
-        re.compile(r"here(?:['’]s| is) my response:\s*", re.I),
-    ),
-    Phrase(re.compile(r"\s*analysis(?=[A-Z\"“])"), re.compile(r"assistant\s*final")),
-    Phrase(
-        re.compile(
-            r"\s*<details\b[^<>\n]{0,80}>\s{0,9}"
-            rf"<summary>[^<>\n]{{0,40}}{_THOUGHT}[^<>\n]{{0,60}}</summary>",
-            re.I,
-        ),
-        re.compile(r"</details>", re.I),
-    ),
-    Phrase(re.compile(rf"\s*```{_THOUGHT}[ \t]{{0,3}}\n", re.I), re.compile(r"\n```[ \t]*\n")),
-    Phrase(
-        re.compile(
-            rf"\s*{_LABEL}(?:my )?{_THOUGHT}(?: process)?[ \t]{{0,3}}:?(?:[*_]{{2}})?:?[ \t]{{0,3}}\n", re.I
-        ),
-        re.compile(
-            rf"\n{_LABEL}(?:final |my )?{_ANSWER}[ \t]*(?::(?:[*_]{{2}})?|[*_]{{2}}[ \t]*:?|\n)\s*"
-            r"(?=[^\s*_]|[*_]{2}[^\s*_])",
-            re.I,
-        ),
-        stays=True,
-    ),
-)
-
-
-def may_open(text: str) -> bool:
-    """Return whether the text that follows may complete the head of a reply to the opening of a thought."""
-    head = text.lstrip().replace("’", "'").lower()
-    for phrase in OPENINGS:
-        if phrase.startswith(head):
-            return True
-    if head.startswith("<details"):
-        return "</summary>" not in head and len(head) < 240
-    if "\n" in head or len(head) > 60:
-        return False
-    rest = head.lstrip("#*_` \t").removeprefix("my ")
-    for word in ("my ", *_WORDS):
-        if word.startswith(rest) or rest.startswith(word):
-            return True
-    return False
-
-
-OPENINGS = ("<details", "analysis", "here is my thought process:", "here's my thought process:")
-"""Words instead of tags: Granite writes them, and harmony if the server dropped its special tokens."""
 _CHANNEL = re.compile(r"\s{0,8}(?=\S)(?P<name>\w{1,40})?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
 _ROLE = re.compile(r"\s{0,8}(?P<role>\w{1,40})(?=\W)")
 THOUGHT_LINES = ("thought\n", "thoughts\n", "thinking\n", "analysis\n")
@@ -127,11 +72,12 @@ FORMS = {"channel": _CHANNEL, "role": _ROLE, "thought": re.compile(rf"\s*(?:{'|'
 
 
 class Tag(NamedTuple):
-    """A tag: its kind, its name, and whether it closes."""
+    """A tag: its kind, its name, whether it closes, and whether other brackets than < and > are around it."""
 
     kind: Kind
     name: str
     closes: bool
+    bracket: bool = False
 
 
 def tag_of(found: re.Match[str]) -> Tag:
@@ -142,13 +88,14 @@ def tag_of(found: re.Match[str]) -> Tag:
     lower = name.lower().replace(" ", "_")
     closes = bool(found["slash"] or found["close"] or found["shut"] or found["tail"])
     if not closes:
-        closes = re.match(r"(?:end|close|stop)" + (r"\w" if piped else "_"), lower) is not None
+        ends = r"(?:end|close|stop)" + (r"\w|\w+_(?:end|close|stop)\Z" if piped else "_")
+        closes = re.match(ends, lower) is not None
     if found["square"]:
-        return Tag(_kind_of_square(name, words), lower, closes)
-    kind = _kind_by_name(lower, closes, bool(piped), words)
-    if kind:
+        kind = _kind_in_bracket(name, words)
+        return Tag(kind, "tool" if kind == "role" else _core(words), closes, bracket=True)
+    kind = _kind_by_name(lower, closes, bool(piped), words) or _kind_by_words(lower, bool(piped), words)
+    if kind not in ("thought", "answer", "special", "unknown"):
         return Tag(kind, lower, closes or kind == "end")
-    kind = _kind_by_words(lower, bool(piped), words)
     if kind == "thought" and found["alone"]:
         return Tag("special", lower, closes)  # An empty thought.
     if kind == "special":
@@ -156,27 +103,40 @@ def tag_of(found: re.Match[str]) -> Tag:
     return Tag(kind, _core(words), closes)
 
 
-def _kind_of_square(name: str, words: list[str]) -> Kind:
-    """Return the kind of a tag in square brackets."""
+def _kind_in_bracket(name: str, words: list[str]) -> Kind:
+    """Return the kind of a tag in square, round or other brackets."""
     if name in _SQUARE_TOKENS:
         return "special"
-    one_case = name.isupper() or name.islower()
-    return "thought" if one_case and _SQUARE_THOUGHT.fullmatch(" ".join(words)) else "text"
+    if name.isupper() and words[0] == "tool":
+        return "role"
+    core = _core(words)
+    if core.count("_") > 1:
+        return "text"
+    if thinks(core) or thinks(name):
+        return "thought"
+    return "answer" if ANSWERS.search(core.replace("_", " ")) else "text"
 
 
 def _kind_by_name(lower: str, closes: bool, piped: bool, words: list[str]) -> Kind | None:
     """Return the kind of a tag with a well-known name, or None."""
+    if piped and _CITES.fullmatch(lower):
+        return "text"
     if piped and lower in OURS | OTHERS:
         return "role"
     if "channel" in words:
         return "channel"
-    if lower in _TURNS:
+    if lower in _TURNS or (piped and not {"header", "role"}.isdisjoint(words)):
         return "turn"
     if _ENDS.match(lower) or (lower == "s" and closes):
         return "end"
     if lower in _HTML:
         return "text"
     return None
+
+
+def thinks(name: str) -> bool:
+    """Return whether a name is that of a thought."""
+    return _THINKS.search(name.replace("_", " ")) is not None
 
 
 def _kind_by_words(

@@ -7,39 +7,28 @@ harmony, a closing tag whose opening tag was part of the prompt, or special toke
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
+from ragweave.models.reply_phrases import PHRASES, may_open
 from ragweave.models.reply_tags import (
     AGAIN,
     ANSWERS,
+    ASKERS,
     BEGUN,
     FORMS,
     LONGEST_CODE,
     LONGEST_TAG,
     OTHERS,
     OURS,
-    PHRASES,
     TAG,
-    THOUGHT_LINES,
     Tag,
-    may_open,
     tag_of,
+    thinks,
 )
+from ragweave.models.thought_context import Inside, answer_at, is_invented, is_mention, may_be_thought_line
 
 _FEW = 60
 """Most characters of text before a thought or an answer that is ignored: “Okay.”, the name of a role."""
-
-
-@dataclass
-class Inside:
-    """An open thought, or an open pair of tags with an unknown name that may be a thought."""
-
-    kind: Literal["thought", "channel", "phrase", "pair"]
-    name: str
-    raw: str
-    inline: bool = False
-    until: re.Pattern[str] | None = None
 
 
 class ThoughtReader:
@@ -121,6 +110,7 @@ class ThoughtReader:
 
     def _opened(self, ended: bool) -> bool:
         """Return whether the head of the reply is certainly no phrase that opens a thought."""
+        self._pending = self._pending.lstrip()
         for phrase in PHRASES:
             found = phrase.opens.match(self._pending)
             if found:
@@ -136,7 +126,9 @@ class ThoughtReader:
 
     def _text(self, ended: bool) -> bool:
         """Read text up to the next tag."""
-        found, begun = TAG.search(self._pending), None if ended else BEGUN.search(self._pending)
+        found, begun = TAG.search(self._pending), None
+        if not ended:
+            begun = BEGUN.search(self._pending, max(0, len(self._pending) - LONGEST_CODE))
         open_at = len(self._pending) if begun is None else begun.start()
         # The meaning of a tag may depend on the next character: a space, a line end, a link, a longer fence.
         waits = found is not None and found.end() == len(self._pending) and not (ended or found["code"])
@@ -150,7 +142,9 @@ class ThoughtReader:
         if found["fence"]:
             self._fenced = not self._fenced
             self._say(found.group())
-        elif found["code"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
+        elif found["turn"] and self._spoken and not self._fenced and is_invented(self._ready):
+            self._done = True
+        elif found["code"] or found["turn"] or (self._fenced and tag_of(found)[::2] != ("thought", True)):
             self._say(found.group())
         else:
             self._tag(tag_of(found), found.group())
@@ -159,25 +153,40 @@ class ThoughtReader:
     def _tag(self, tag: Tag, raw: str) -> None:
         alone = self._last in "\n" and self._pending[:1] in ("", "\n", "\r")
         inline = self._last not in "\n" and self._pending[:1] == " " and self._spoken
+        if tag.bracket and tag.kind == "special":
+            inline = self._spoken and self._pending.strip() != "" and tag.name != "inst"
         if tag.kind == "thought":
-            if not tag.closes:
-                self._open("thought", tag.name, raw, inline)
-            elif f"<{tag.name}" in self._ready:
-                self._say(raw)
-            else:
-                self._break()
+            self._thought(tag, raw)
         elif tag.kind == "channel":
             self._expects = "" if tag.closes else "channel"
         elif tag.kind in ("turn", "role", "end", "special"):
             self._turn(tag, raw, inline)
         elif tag.kind == "answer":
             self._answer(tag, raw, inline)
-        elif tag.kind == "unknown" and not tag.closes and not self._spoken and not self._ready.strip():
+        elif raw != "<s>" or self._spoken:  # It begins a reply; elsewhere it strikes text out.
+            self._other(tag, raw, alone)
+
+    def _other(self, tag: Tag, raw: str, alone: bool) -> None:
+        """Read a tag of HTML, or one with an unknown name that may be around a thought."""
+        unknown = tag.kind == "unknown"
+        if unknown and not tag.closes and not self._spoken and not self._ready.strip():
             self._open("pair", tag.name, raw, False)
-        elif tag.kind == "unknown" and tag.closes and alone and f"<{tag.name}" not in self._ready:
+        elif unknown and tag.closes and alone and f"<{tag.name}" not in self._ready:
             self._break()
-        elif tag.kind in ("unknown", "text"):
+        else:
             self._say(raw)
+
+    def _thought(self, tag: Tag, raw: str) -> None:
+        """Read a tag of a thought; within a sentence it is a mention."""
+        begins_line = self._last in "\n" or not self._spoken
+        if tag.closes and ((tag.bracket and raw[0] != "[") or f"<{tag.name}" in self._ready):
+            self._say(raw)
+        elif tag.closes:
+            self._break()
+        elif is_mention(self._ready, self._pending[:1]) or (tag.bracket and not begins_line):
+            self._say(raw)
+        else:
+            self._open("thought", tag.name, raw, inline=tag.bracket and raw != raw.upper())
 
     def _turn(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a token between turns; invented turns of others after the model's turn are no answer."""
@@ -187,13 +196,19 @@ class ThoughtReader:
             self._expects = "" if tag.closes else "role"
         elif tag.kind == "end":
             self._over = self._spoken
-        elif tag.name in OTHERS:
+        elif tag.name in OTHERS or (tag.name == "inst" and not tag.closes):
             self._done = self._spoken
+            if not self._spoken and tag.name in ("inst", *ASKERS):
+                self._open("channel", tag.name, raw, False)
         elif tag.kind == "special" and not self._spoken:
             self._expects = "thought"
 
     def _answer(self, tag: Tag, raw: str, inline: bool) -> None:
         """Read a tag around an answer; the text before it is no answer unless it is a label."""
+        mentioned = is_mention(self._ready, self._pending[:1]) and not raw.startswith(("<|", "<｜"))
+        if not tag.closes and (mentioned or (tag.bracket and self._last not in "\n" and self._spoken)):
+            self._say(raw)
+            return
         if tag.closes:
             if not self._answers and "answer" not in tag.name:
                 self._say(raw)
@@ -210,7 +225,7 @@ class ThoughtReader:
             self._say(raw)
 
     def _open(self, kind: Literal["thought", "channel", "pair"], name: str, raw: str, inline: bool) -> None:
-        if kind != "pair" and self.holds and len(self._ready.strip()) < _FEW:
+        if kind != "pair" and self.holds and len(self._ready.strip()) < _FEW and "[" not in self._ready:
             self._forget()
         self._inside = Inside(kind, name, raw, inline)
 
@@ -231,7 +246,7 @@ class ThoughtReader:
         if found is None:
             waits = len(self._pending) < LONGEST_TAG
             if expects == "thought":
-                waits = _may_be_thought_line(self._pending.lstrip())
+                waits = may_be_thought_line(self._pending.lstrip())
             if waits and not ended:
                 return False
             self._expects = ""
@@ -242,9 +257,16 @@ class ThoughtReader:
         elif expects == "thought":
             self._open("channel", "thought", "", False)
         else:
-            self._done = found["role"].lower() in OTHERS and self._spoken
-            self._trims = True
+            self._role(found["role"].lower())
         return True
+
+    def _role(self, name: str) -> None:
+        self._done = name in OTHERS and self._spoken
+        self._trims = True
+        if thinks(name):
+            self._open("channel", name, "", False)
+        elif ANSWERS.search(name) and self._spoken:
+            self._break()
 
     def _channel(self, name: str) -> None:
         if ANSWERS.search(name) or name in OURS:
@@ -257,7 +279,8 @@ class ThoughtReader:
     def _think(self, inside: Inside, ended: bool) -> bool:
         """Read within a thought up to its end."""
         if inside.until is not None:
-            found = inside.until.search(self._pending)
+            found = inside.until.search(self._pending, max(0, inside.searched - LONGEST_TAG))
+            inside.searched = len(self._pending)
             if found is None:
                 return False
             self._inside, self._pending, self._trims = None, self._pending[found.end() :], True
@@ -267,10 +290,10 @@ class ThoughtReader:
             if self._begun(read, ended) <= found.start():
                 break
             read = found.end()
-            if found["fence"] or found["code"]:
+            if found["fence"] or found["code"] or found["turn"]:
                 continue
             tag = tag_of(found)
-            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "special"):
+            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "role", "special"):
                 self._inside, self._trims = None, True
                 ends = tag.closes or tag.kind in ("end", "special")
                 self._pending = self._pending[found.end() if ends else found.start() :]
@@ -302,17 +325,12 @@ class ThoughtReader:
         """Resolve an open tag at the end: a mention of a tag is text, a thought that was cut off is not."""
         whole = inside.raw + self._pending
         self._inside, self._pending = None, ""
-        if inside.kind == "pair" or inside.inline:
-            self._say(whole)
-            return
-        answer_at = None
-        for found in TAG.finditer(whole):
-            tag = tag_of(found)
-            if tag.kind == "answer" and not tag.closes:
-                answer_at = found.end()
-        if answer_at is not None:
+        at = None if inside.kind == "pair" else answer_at(whole)
+        if at is not None:
             self._trims = True
-            self._say(TAG.sub("", whole[answer_at:]))
+            self._say(TAG.sub("", whole[at:]))
+        elif inside.kind == "pair" or inside.inline:
+            self._say(whole)
 
     def _say(self, text: str) -> None:
         if self._trims:
@@ -323,14 +341,6 @@ class ThoughtReader:
         self._ready += text
         self._spoken = self._spoken or bool(text.strip())
         self._last = text[-1]
-
-
-def _may_be_thought_line(head: str) -> bool:
-    """Return whether a line that names a thought may begin with `head`."""
-    for line in THOUGHT_LINES:
-        if line.startswith(head):
-            return True
-    return False
 
 
 def answer_in(text: str) -> str:

@@ -129,7 +129,10 @@ def test_a_number_beyond_the_documents_shown_is_a_mark_only_where_nothing_else_s
     assert with_marks("It is lit 【7†source】.", 5) == "It is lit [7]."
 
 
-@pytest.mark.parametrize("text", ["[²]", "It was lit [²].", "(doc ³)", "[1²]"])
+@pytest.mark.parametrize(
+    "text",
+    ["[²]", "It was lit [²].", "(doc ³)", "[1²]", "①" * 9_000, f"It is lit [{'1' * 90}].", "[1](" * 2_000],
+)
 def test_a_raised_number_in_brackets_raises_no_error(text: str) -> None:
     assert isinstance(marked(text), str)
 

@@ -77,6 +77,7 @@ async def test_text_json_and_stream_reach_the_server_as_configured(
 FOR_GOOD = {
     "status 401": (Fault.status(401), r"refused the key \(401\).* Set RAGWEAVE_CHAT_KEY"),
     "unknown model": (Fault.status(404), r"does not know the model small \(404\).*RAGWEAVE_CHAT_URL"),
+    "status 402": (Fault.status(402), r"has no credit left \(402\)"),
     "bad request": (Fault.status(400, "n must be 1"), r"refused the request \(400\): .*n must be 1"),
     "long prompt": (
         Fault.status(400, "This model's maximum context length is 4096 tokens"),
@@ -229,6 +230,22 @@ async def test_a_reply_that_the_server_cut_off_is_taken_as_far_as_it_goes_and_a_
     assert await grade(meter) == Grade(verdict="short")
     assert meter.spent.calls == 2
     assert [r.method for r in server.requests[2:]] == ["json_schema", "json_schema"]
+
+
+@pytest.mark.parametrize(
+    "finish",
+    ["length", "MAX_TOKENS", "model_length", "limit", "max_output_tokens", "model_context_window_exceeded"],
+)
+async def test_a_limit_of_tokens_is_known_by_any_of_its_names(server: ScriptedServer, finish: str) -> None:
+    server.queue(Fault.odd(event({"content": "It is Pa"}), event({}, finish), COUNTED))
+    with pytest.raises(ReplyCut, match="cut off after 3 tokens"):
+        await stream()
+
+
+async def test_an_odd_count_behind_a_whole_reply_does_not_spoil_it(server: ScriptedServer) -> None:
+    count = {"choices": [], "usage": {"prompt_tokens": "3", "completion_tokens": None}}
+    server.queue(Fault.odd(event({"content": "It is Paris."}), event({}, "stop"), count))
+    assert await stream() == ["It is Paris."]
 
 
 async def test_offline_allows_this_machine_only(

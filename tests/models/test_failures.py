@@ -294,6 +294,16 @@ async def test_a_prompt_that_is_refused_as_too_long_is_sent_again_as_short_as_th
 
 
 @pytest.mark.usefixtures("_forgotten")
+async def test_a_prompt_that_is_refused_although_it_seems_to_fit_is_sent_again_shorter(
+    server: ScriptedServer, put: Put
+) -> None:
+    words = "This model's maximum context length is 65536 tokens. However, you requested 90000 tokens."
+    server.queue(Fault.status(400, words), "In 1874.")
+    assert await model_at(server, put).text(LONG, node="n", meter=Meter()) == "In 1874."
+    assert len(server.requests[1].prompt) < 0.7 * len(server.requests[0].prompt)
+
+
+@pytest.mark.usefixtures("_forgotten")
 async def test_a_prompt_without_passages_that_is_too_long_is_one_error(
     server: ScriptedServer, put: Put
 ) -> None:

@@ -1,0 +1,159 @@
+"""Read the numbers of documents in the content of a bracket."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ragweave.models.text import STOP
+
+_DOCUMENTS = re.compile(
+    r"(?:do[ck]u?ment\w*|do[ck]s?|sources?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
+    r"|cit(?:e|ed|ing|ation|a|at)?s?"
+    r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?"
+    r"|notes?|fn|ids?|index|files?|extracts?|quotes?|links?|web|knowledge|textstellen?"
+    r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet"
+    r"|źródł[oa]|zdroje?"
+    r"|forrás|sursa|sursă|izvor|πηγή|kaynak|belge|источник\w*|документ\w*|джерел[оа]|מקור|מסמך"
+    r"|(?:ال)?مصدر|(?:ال)?مستند|(?:ال)?وثيقة|(?:ال)?مرجع|منبع|سند|स्रोत|दस्तावेज़?|nguồn|tài|liệu"
+    r"|sumber|dokumen|(?:文档|文件|文献|来源|來源|出处|资料|資料|文書|出典|参考|参见|參見|参照|引用|注释|注|より|見|见|据|根据){1,3}"
+    r"|(?:참고|출처|문서|참조)|자료|แหล่งที่มา|เอกสาร|pièces?|passagem|párrafo"
+    r"|see|siehe|vgl|cf|voir|ver|vedi|laut|selon|según|см)\.?\Z",
+    re.I,
+)
+_NUMBERED = re.compile(r"(?:n[°º]?|no|nr|num|number|nummer|número|numéro)\.?\Z", re.I)
+_PLACE = re.compile(
+    r"(?<=\d)[\s,;:(]*(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?"
+    r"|ch(?:apter)?|стр|页|段)\.?\s*\d.*\Z",
+    re.I | re.S,
+)
+"""Matches the number of a page or line within a document, with its word."""
+_NO_LIST = re.compile(r"\d[.:]\d")
+"""Matches numbers that are no list: a fraction, a time, a score."""
+_RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
+_WIDEST = 20
+"""Documents that one range may span."""
+_VOWELS = r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0dff\u0e31-\u0e4e]"
+"""Matches a sign that is part of a word and no letter, such as a vowel of Devanagari."""
+_TOKEN = re.compile(rf"\d+|[^\W\d_](?:[^\W\d_]|(?!\d){_VOWELS})*\.?|\s+|.")
+_FREE = "#.№°º_\"'^\\* ()（）"
+_LISTS = ",;،؛，、&|"
+_DOTS = re.compile(r"(?<=\d)\s*(?:…|\.{2,3})\s*(?=\d)")
+_TITLED = re.compile(r"\s*(\d{1,3})(?:\s*(?::\s|\s[-–—]\s)\s*[^\W\d]|\s?[,|]\s[^\W\d]{2}\D*\Z)")
+"""Matches a number before the title of its document."""
+_AND = re.compile(r"(?<=\d)\s*\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s*(?=\d)")
+_NO_NUMBERS = re.compile(rf"[^\d\s{_LISTS}#^–-]")
+_FEW = 4
+"""Most words before that of a document: “according to Document 1”."""
+
+
+def numbers_in(content: str) -> tuple[list[int], bool] | None:
+    """Return the documents that a mark names, and whether a word names them; None if it is other text."""
+    text = _DOTS.sub("-", re.sub(r"(?::\d+)?†[^,;，、]*", "", plain_digits(content)))
+    text = _PLACE.sub("", re.sub(r"^\s*[@SDRsd]-?(?=\d{1,3}\s*\Z)", "", text))
+    if _NO_LIST.search(text):
+        return None
+    titled = _TITLED.match(text)
+    if titled is not None:
+        text = titled[1]
+    reading = _MarkReading()
+    for token in _TOKEN.findall(text):
+        if reading.numbers and reading.worded and token == ":":
+            break  # “[Document 1: its title]”
+        if not reading.takes(token):
+            return None
+    if not reading.numbers or reading.open or (reading.words and not reading.worded):
+        return None
+    return list(dict.fromkeys(reading.numbers)), reading.worded
+
+
+def bare_numbers(content: str) -> list[int]:
+    """Return the documents that a mark of numbers alone names, such as “(1, 2)”; [] for other text."""
+    text = _AND.sub(",", plain_digits(content))
+    found = None if _NO_NUMBERS.search(text) else numbers_in(text)
+    return found[0] if found else []
+
+
+def leads_to_a_mark(words: str) -> bool:
+    """Return whether words before a mark are no text without it: “see”, “as stated in”, “Source:”."""
+    found = re.findall(r"[^\W\d_]+", words)
+    if not found:
+        return True
+    last = found[-1]
+    return len(found) <= _FEW + 1 and (last.lower() in STOP or _DOCUMENTS.match(last) is not None)
+
+
+def plain_digits(text: str) -> str:
+    """Return a text with raised and circled digits as plain ones.
+
+    >>> plain_digits("¹²③")
+    '123'
+    """
+    if text.isascii():
+        return text
+    plain = ""
+    for sign in text:
+        digit = unicodedata.digit(sign, None) if unicodedata.category(sign) == "No" else None
+        plain += sign if digit is None else str(digit)
+    return plain
+
+
+class _MarkReading:
+    """The part of a mark that was read so far.
+
+    Attributes:
+        numbers: numbers of documents.
+        words: words before the first number that name no document.
+        worded: whether a word such as “source” was read.
+        ranged: whether the last token was a dash or “to”.
+        joined: whether the last token was a word between numbers: “1 and 2”.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self.words = 0
+        self.worded = self.ranged = self.joined = False
+
+    @property
+    def open(self) -> bool:
+        """Whether another number has to follow."""
+        return self.ranged or self.joined
+
+    def takes(self, token: str) -> bool:
+        """Read a token; return False if no mark has it there."""
+        if token.isspace() or token in _FREE or _NUMBERED.match(token):
+            return True
+        if token in _LISTS or token in ":：=/-":
+            return bool(self.numbers or self.worded) and self._takes_sign(token)
+        if token.isdecimal():
+            return self._takes_number(token)
+        if token.lower() in _RANGES and self.numbers:
+            self.ranged = True
+            return True
+        if _DOCUMENTS.match(token):
+            self.worded, self.joined = True, bool(self.numbers)
+            return True
+        return self._takes_word(token)
+
+    def _takes_sign(self, sign: str) -> bool:
+        self.ranged = self.ranged or (sign == "-" and bool(self.numbers))
+        return True
+
+    def _takes_word(self, word: str) -> bool:
+        if self.numbers:
+            self.joined = True
+            return len(word) <= 3 and word.isalpha()
+        self.words += 1
+        return self.words <= _FEW and word[0].isalpha()
+
+    def _takes_number(self, token: str) -> bool:
+        if len(token) > 3 or int(token[0]) == 0:
+            return False
+        number = int(token)
+        ranged, self.ranged, self.joined = self.ranged, False, False
+        if not ranged:
+            self.numbers.append(number)
+            return True
+        first = self.numbers[-1]
+        self.numbers += range(first + 1, number + 1)
+        return first < number <= first + _WIDEST
