@@ -133,6 +133,16 @@ class Client:
         while name not in self.sources():
             time.sleep(0.1)
 
+    def settled(self) -> dict[str, dict[str, Any]]:
+        """Return the files when they stay the same: a server reads uploads again whose ids have changed."""
+        found = self.sources()
+        for _ in range(20):
+            time.sleep(2)
+            before, found = found, self.sources()
+            if found == before:
+                break
+        return found
+
     def sources(self) -> dict[str, dict[str, Any]]:
         """Return the files of the library by their names."""
         found: dict[str, dict[str, Any]] = {}
@@ -177,7 +187,7 @@ def read(program: Program, left: Left) -> None:
         assert [turn["status"] for turn in turns] == ["done", "done"], turns
         client.key = left.other
         assert client.call("/api/threads")["threads"] == []
-        mill = client.sources()["mill.md"]
+        mill = client.settled()["mill.md"]
         assert client.send(mill["media"]).decode().strip() == UPLOAD.strip()
         if not mill["removable"]:  # it was added before a home noted by whom
             client.key = left.key

@@ -59,11 +59,14 @@ class LibraryError(RagweaveError):
 
 
 class StorageError(LibraryError):
-    """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database."""
+    """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database.
 
-    def __init__(self, what: str, remedy: str, status: int = 507) -> None:
-        super().__init__(what, remedy)
-        self.status = status
+    `inside` are details for whoever runs the server, such as the address of the database.
+    """
+
+    def __init__(self, what: str, remedy: str, status: int = 507, inside: str = "") -> None:
+        super().__init__(f"{what} ({inside})" if inside else what, remedy)
+        self.status, self.inside = status, inside
 
 
 class DamagedError(StorageError):

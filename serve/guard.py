@@ -28,7 +28,9 @@ logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_session"
 """Cookie of a browser that is logged in; it has a session, never a key."""
-_PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
+_PUBLIC = ("/favicon.ico", "/sw.js", "/api/login", "/api/logout")
+_PROBES = ("/healthz", "/readyz")
+"""Addresses that are answered without a look at the keys, because these may lie in a database that is down."""
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD, _FILES = "/api/upload", "/v1/files"
@@ -39,6 +41,7 @@ _PACE = 16_384
 """Least speed of a body in bytes per second, measured after the first `_STALL` seconds."""
 _UNREAD = 60.0
 """Seconds after which a client that does not read its response counts as gone."""
+_NOBODY = Caller("nobody", frozenset())
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
@@ -132,6 +135,8 @@ class Guard:
         unsafe = scope["method"] not in _SAFE
         check_origin(headers, unsafe)
         path = scope["path"]
+        if path in _PROBES:
+            return _NOBODY
         if unsafe:
             _check_content_type(headers, path)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -168,7 +173,7 @@ class Guard:
         if found:
             return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
-            return Caller("nobody", frozenset())
+            return _NOBODY
         if self._exposed or self._keys.locked():
             key, what = "key_required", "this server asks for an API key"
             if secret:

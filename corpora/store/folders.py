@@ -88,9 +88,8 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
         error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege
     ):
         why = " ".join(str(error).split())
-        return StorageError(
-            f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs", 503
-        )
+        remedy = "check RAGWEAVE_DATABASE_URL, and that it runs"
+        return StorageError("The database cannot be used", remedy, 503, why)
     if isinstance(error, OSError) and error.errno in _REFUSES:
         return StorageError(f"{what} cannot be used ({error.strerror})", REMEDY)
     return None
