@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from ragweave.app.findings import Finding
@@ -58,10 +57,11 @@ def _of_libraries() -> set[int]:
 
 def _number(catalog: Path) -> int:
     """Return the schema version of a catalog, or 0 if it cannot be read."""
+    from ragweave.corpora.store.sqlite_file import number_of
+
     try:
-        with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as file:
-            return int(file.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error:
+        return number_of(catalog)
+    except (OSError, sqlite3.Error):
         # The area "libraries" of `ragweave doctor` reports the error.
         return 0
 

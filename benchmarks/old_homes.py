@@ -5,11 +5,13 @@
     python benchmarks/old_homes.py --keep tests/data/homes 30 100 300
 
 For each number of commits, the program of that commit indexes two notes, makes a key for all libraries and
-one for this library, answers a question of a conversation, and takes an upload. Then this program lists,
-searches, reads the conversation with the same key and continues it, opens the upload, removes it with the
-key that added it, or that owns all, and runs `doctor`. At last the earlier program opens the home again: it works if the tables
-are the same, and must refuse and change nothing if they are newer. `--database` makes a database for each
-commit on the server of that address. `--keep` packs the homes of the earlier programs for the tests.
+one for this library, answers a question of a conversation, and takes an upload. Then this program searches,
+reads the conversation with the same key and continues it, opens the upload, removes it with the key that
+added it, or with one that owns all, and runs `doctor`. At last the earlier program opens the home again: it
+works if the tables are the same, and must refuse and change nothing if they are newer.
+
+`--database` makes a database for each commit on the server of that address. `--keep` packs the homes of the
+earlier programs for the tests.
 """
 
 from __future__ import annotations
@@ -249,7 +251,9 @@ def opened(commit: str, url: str, keep: Path | None) -> str:
             shutil.make_archive(str(keep / commit[:8]), "zip", home)
             (home / "about.json").unlink()
         read(Program(ROOT, folder / "new", home, base), left)
-        return f"search, keys, the conversation and its next question, upload, doctor work; {again(old, home)}"
+        return (
+            f"search, keys, the conversation and its next question, upload, doctor work; {again(old, home)}"
+        )
 
 
 def main() -> None:

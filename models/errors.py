@@ -58,13 +58,17 @@ class LibraryError(RagweaveError):
     status = 409
 
 
+NO_ROOM = 507
+"""HTTP status if a disk refuses to write."""
+
+
 class StorageError(LibraryError):
     """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database.
 
     `inside` are details for whoever runs the server, such as the address of the database.
     """
 
-    def __init__(self, what: str, remedy: str, status: int = 507, inside: str = "") -> None:
+    def __init__(self, what: str, remedy: str, status: int = NO_ROOM, inside: str = "") -> None:
         super().__init__(f"{what} ({inside})" if inside else what, remedy)
         self.status, self.inside = status, inside
 

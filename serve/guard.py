@@ -15,6 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragweave.models.errors import NO_ROOM, StorageError
 from ragweave.serve.access import Caller
 from ragweave.serve.counters import REQUESTS
 from ragweave.serve.database import sent
@@ -35,6 +36,8 @@ _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD, _FILES = "/api/upload", "/v1/files"
 """Addresses that accept forms with files."""
+_NEVER = 120.0
+"""Seconds after which a bucket is full again in any case: a minute, and a minute that clocks may differ."""
 _STALL = 30.0
 """Longest pause between two pieces of a body, in seconds."""
 _PACE = 16_384
@@ -236,16 +239,22 @@ def _count(store: Store, who: str, per_minute: int) -> None:
     """Take one request from the bucket of a caller, which fills at a steady rate.
 
     All servers of a database share the bucket. Stored is the time at which it is full again (the generic cell
-    rate algorithm).
+    rate algorithm). A time that no request can have left is forgotten: the clock was set back. A full disk
+    counts nothing, because whoever only reads needs none.
 
     Raises:
         Refused: the bucket is empty.
     """
     step, now = 60 / per_minute, time.time()
-    with store.writing() as db:
-        sent(db, "DELETE FROM rates WHERE due < :now", now=now)
-        if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+    try:
+        with store.writing() as db:
+            sent(db, "DELETE FROM rates WHERE due < :now OR due > :never", now=now, never=now + _NEVER)
+            if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+                return
+    except StorageError as error:
+        if error.status == NO_ROOM:
             return
+        raise
     wait = max(1, round(step))
     raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait).named(
         "rate_limit", per_minute=per_minute, wait=wait

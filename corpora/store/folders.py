@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, StorageError
 
+CATALOG = "catalog.sqlite"
+"""File of a library with its sources, items, words and vectors."""
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
 _BEGUN = "begun"
@@ -33,7 +35,7 @@ def catalog_of(home: Path, library: str) -> Path:
     """Return the catalog of a library."""
     if not _ID.fullmatch(library):
         raise LibraryNotFound("There is no such library", "list them with: ragweave library list")
-    return folder_of(home, library) / "catalog.sqlite"
+    return folder_of(home, library) / CATALOG
 
 
 def folders(home: Path) -> list[str]:
