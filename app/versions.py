@@ -14,6 +14,25 @@ async def versions() -> list[Finding]:
     return await asyncio.to_thread(_versions)
 
 
+async def database() -> list[Finding]:
+    """Return which database the settings name and its version; nothing if they name none."""
+    return await asyncio.to_thread(_database)
+
+
+def _database() -> list[Finding]:
+    from sqlalchemy import make_url
+
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store import postgres
+
+    given = corpora_settings().database
+    if not given:
+        return []
+    found, url = postgres.server(given).number(), make_url(given)
+    place = f"{url.host or url.query.get('host', 'this machine')}/{url.database}"
+    return [Finding("database", "ok", f"PostgreSQL {found} at {place}")]
+
+
 def _versions() -> list[Finding]:
     from ragweave.corpora.store.catalog_steps import HISTORY as CATALOG
 

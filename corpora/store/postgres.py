@@ -103,6 +103,11 @@ class Server:
         """Return the ids of the libraries."""
         return [name.removeprefix(PREFIX) for name in self._schemas(PREFIX)]
 
+    def number(self) -> str:
+        """Return the version of PostgreSQL."""
+        with self._reading.begin() as connection:
+            return str(connection.exec_driver_sql("SHOW server_version").scalar_one())
+
     def numbers(self) -> dict[str, int]:
         """Return the number of each library's tables, by the name of its schema."""
         found: dict[str, int] = {}
