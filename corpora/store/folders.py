@@ -91,6 +91,8 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
     ):
         why = " ".join(str(error).split())
         remedy = "check RAGWEAVE_DATABASE_URL, and that it runs"
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            remedy = "give the user of RAGWEAVE_DATABASE_URL the right: GRANT CREATE ON DATABASE name TO user"
         return StorageError("The database cannot be used", remedy, 503, why)
     if isinstance(error, OSError) and error.errno in _REFUSES:
         return StorageError(f"{what} cannot be used ({error.strerror})", REMEDY)

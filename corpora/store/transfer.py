@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, select, text
 
-from ragweave.corpora.settings import corpora_settings
+from ragweave.corpora.settings import DRIVER, corpora_settings, with_driver
 from ragweave.corpora.store import lexical, locks, postgres
 from ragweave.corpora.store.catalog import LibraryRow, check_name
 from ragweave.corpora.store.embedded import Files
@@ -28,6 +28,7 @@ from ragweave.models.errors import InputError, LibraryError
 FILES = "sqlite"
 """Names the files of the home as the place to copy to."""
 _PAGE = 1_000
+_BUSY = "wait until it has finished, and name another place than the one where the library is"
 _PATIENCE = 2.0
 """Seconds to wait for others to close a catalog."""
 Taken = tuple[str, int]
@@ -71,7 +72,10 @@ def _copy(name: str, to: str, replace: bool) -> Copied:
             _fill(source, connection)
 
         if target == FILES:
-            _into_file(settings.home, row, fill, replace)
+            with locks.held(
+                settings.home, row.id, 0, f"The library {name!r} is being written there by", _BUSY
+            ):
+                _into_file(settings.home, row, fill, replace)
         else:
             _into_database(target, settings.home, row, fill, replace)
         counted = [
@@ -82,17 +86,19 @@ def _copy(name: str, to: str, replace: bool) -> Copied:
 
 
 def _address(given: str) -> str:
-    if given == FILES or given.startswith("postgresql+psycopg://"):
-        return given
-    if given.startswith("postgresql://"):
-        return given.replace("postgresql://", "postgresql+psycopg://", 1)
+    address = with_driver(given)
+    if given == FILES or address.startswith(DRIVER):
+        return address
     raise InputError(
         "a library is copied to postgresql://USER@HOST/NAME, or to sqlite", "give one of them as --to"
     )
 
 
 def _into_database(url: str, home: Path, row: LibraryRow, fill: Fill, replace: bool) -> None:
-    with closing(postgres.Server(url)) as server:
+    # Another spelling of the address of the same database is refused as well: this process has the lock there.
+    with closing(postgres.Server(url)) as server, server.lock(row.id, 0, lambda holder: None) as other:
+        if other:
+            raise LibraryError(f"The library {row.name!r} is being written there by {other}", _BUSY)
         taken: dict[str, Taken] = {}
         for id_ in server.ids():
             with server.reading(id_) as connection:

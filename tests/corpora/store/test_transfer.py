@@ -136,6 +136,19 @@ async def test_a_process_that_remembers_a_library_sees_that_a_copy_took_its_plac
         assert stores().catalog.library("notes").generation == at + 1
 
 
+async def test_the_same_database_under_another_name_is_refused_and_the_library_stays(
+    postgres: Postgres, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres.database() as url:
+        use(monkeypatch, url.replace("+psycopg", ""))
+        await build_library(tmp_path / "notes", TEXTS, "notes")
+        before = held("notes")
+        with pytest.raises(LibraryError, match="being written there"):
+            await copy_library("notes", f"{url}&application_name=other", replace=True)
+        assert held("notes") == before
+        use(monkeypatch, "")
+
+
 def broken(*_: object) -> None:
     raise RuntimeError("cut short")
 
