@@ -65,7 +65,7 @@ NO_ROOM = 507
 class StorageError(LibraryError):
     """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database.
 
-    `inside` are details for whoever runs the server, such as the address of the database.
+    `inside` are details for the operator of the server, such as the address of the database.
     """
 
     def __init__(self, what: str, remedy: str, status: int = NO_ROOM, inside: str = "") -> None:

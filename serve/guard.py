@@ -31,7 +31,7 @@ COOKIE = "ragweave_session"
 """Cookie of a browser that is logged in; it has a session, never a key."""
 _PUBLIC = ("/favicon.ico", "/sw.js", "/api/login", "/api/logout")
 _PROBES = ("/healthz", "/readyz")
-"""Addresses that are answered without a look at the keys, because these may lie in a database that is down."""
+"""Addresses that are answered without a look at the keys, which a database that is down may hold."""
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD, _FILES = "/api/upload", "/v1/files"
@@ -44,7 +44,7 @@ _PACE = 16_384
 """Least speed of a body in bytes per second, measured after the first `_STALL` seconds."""
 _UNREAD = 60.0
 """Seconds after which a client that does not read its response counts as gone."""
-_NOBODY = Caller("nobody", frozenset())
+_NO_KEY = Caller("nobody", frozenset())
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
@@ -139,7 +139,7 @@ class Guard:
         check_origin(headers, unsafe)
         path = scope["path"]
         if path in _PROBES:
-            return _NOBODY
+            return _NO_KEY
         if unsafe:
             _check_content_type(headers, path)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -176,7 +176,7 @@ class Guard:
         if found:
             return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
-            return _NOBODY
+            return _NO_KEY
         if self._exposed or self._keys.locked():
             key, what = "key_required", "this server asks for an API key"
             if secret:
@@ -240,7 +240,7 @@ def _count(store: Store, who: str, per_minute: int) -> None:
 
     All servers of a database share the bucket. Stored is the time at which it is full again (the generic cell
     rate algorithm). A time that no request can have left is forgotten: the clock was set back. A full disk
-    counts nothing, because whoever only reads needs none.
+    counts nothing, because readers write nothing else.
 
     Raises:
         Refused: the bucket is empty.

@@ -193,7 +193,7 @@ class Keys:
         if row is None:
             return None
         if (row["used"] or "")[:16] != at:
-            # A full disk refuses this, and whoever only reads is let in all the same.
+            # A full disk refuses this, and lets readers in all the same.
             with suppress(StorageError), self.store.writing() as db:
                 sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
         libraries = _libraries(row)

@@ -95,7 +95,7 @@ def _address(given: str) -> str:
 
 
 def _into_database(url: str, home: Path, row: LibraryRow, fill: Fill, replace: bool) -> None:
-    # Another spelling of the address of the same database is refused as well: this process has the lock there.
+    # The same database by another address is refused as well: this process holds its lock.
     with closing(postgres.Server(url)) as server, server.lock(row.id, 0, lambda holder: None) as other:
         if other:
             raise LibraryError(f"The library {row.name!r} is being written there by {other}", _BUSY)

@@ -54,7 +54,7 @@ async def events(client: httpx.AsyncClient, run: str, last: int) -> list[dict[st
 
 
 async def shown_by(client: httpx.AsyncClient, run: str) -> list[dict[str, Any]]:
-    """Return what a run has told so far."""
+    """Return the events of a run so far."""
     text = ""
     try:
         async with asyncio.timeout(2), client.stream("GET", f"/api/runs/{run}/events") as stream:
