@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from ragweave.app.findings import Finding
@@ -13,6 +12,25 @@ from ragweave.app.findings import Finding
 async def versions() -> list[Finding]:
     """Compare the schema versions of the home, or of the database, with this program's; change nothing."""
     return await asyncio.to_thread(_versions)
+
+
+async def database() -> list[Finding]:
+    """Return which database the settings name and its version; nothing if they name none."""
+    return await asyncio.to_thread(_database)
+
+
+def _database() -> list[Finding]:
+    from sqlalchemy import make_url
+
+    from ragweave.corpora.settings import corpora_settings
+    from ragweave.corpora.store import postgres
+
+    given = corpora_settings().database
+    if not given:
+        return []
+    found, url = postgres.server(given).number(), make_url(given)
+    place = f"{url.host or url.query.get('host', 'this machine')}/{url.database}"
+    return [Finding("database", "ok", f"PostgreSQL {found} at {place}")]
 
 
 def _versions() -> list[Finding]:
@@ -58,10 +76,11 @@ def _of_libraries() -> set[int]:
 
 def _number(catalog: Path) -> int:
     """Return the schema version of a catalog, or 0 if it cannot be read."""
+    from ragweave.corpora.store.sqlite_file import number_of
+
     try:
-        with closing(sqlite3.connect(f"{catalog.absolute().as_uri()}?mode=ro", uri=True)) as file:
-            return int(file.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error:
+        return number_of(catalog)
+    except (OSError, sqlite3.Error):
         # The area "libraries" of `ragweave doctor` reports the error.
         return 0
 

@@ -20,7 +20,7 @@ class CorporaSettings(Settings):
         SecretStr(""),
         description=(
             "PostgreSQL for catalogs, words, vectors, conversations and keys, as "
-            "`postgresql+psycopg://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME."
+            "`postgresql://USER:PASSWORD@HOST/NAME`; empty keeps them under HOME."
         ),
     )
     media_url: str = Field(
@@ -90,9 +90,10 @@ class CorporaSettings(Settings):
     @field_validator("database_url", mode="after")
     @classmethod
     def _postgres(cls, value: SecretStr) -> SecretStr:
-        if value and not value.get_secret_value().startswith("postgresql+psycopg://"):
-            raise ValueError("must start with postgresql+psycopg://")
-        return value
+        address = with_driver(value.get_secret_value())
+        if address and not address.startswith(DRIVER):
+            raise ValueError("must start with postgresql://")
+        return SecretStr(address)
 
     @field_validator("ray", mode="after")
     @classmethod
@@ -144,6 +145,18 @@ class CorporaSettings(Settings):
     def home(self) -> Path:
         """Folder that holds every library: the catalog, the vectors and the locks."""
         return model_settings().home
+
+
+DRIVER = "postgresql+psycopg://"
+"""How SQLAlchemy begins the address of a database that psycopg reads."""
+
+
+def with_driver(address: str) -> str:
+    """Return the address of a PostgreSQL database, as providers write it, with the driver that reads it."""
+    for scheme in ("postgres://", "postgresql://"):
+        if address.startswith(scheme):
+            return DRIVER + address.removeprefix(scheme)
+    return address
 
 
 def _query(address: str, known: Collection[str]) -> dict[str, str]:

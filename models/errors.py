@@ -58,12 +58,19 @@ class LibraryError(RagweaveError):
     status = 409
 
 
-class StorageError(LibraryError):
-    """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database."""
+NO_ROOM = 507
+"""HTTP status if a disk refuses to write."""
 
-    def __init__(self, what: str, remedy: str, status: int = 507) -> None:
-        super().__init__(what, remedy)
-        self.status = status
+
+class StorageError(LibraryError):
+    """A disk or a database refuses to write; `status` is 507 for a disk and 503 for a database.
+
+    `inside` are details for the operator of the server, such as the address of the database.
+    """
+
+    def __init__(self, what: str, remedy: str, status: int = NO_ROOM, inside: str = "") -> None:
+        super().__init__(f"{what} ({inside})" if inside else what, remedy)
+        self.status, self.inside = status, inside
 
 
 class DamagedError(StorageError):

@@ -145,7 +145,9 @@ async def _poll(replica: Replica, records: Records, followed: Followed, app_stat
             if at >= due:
                 due = at + 1
                 await _check_servers(replica, records, app_state)
-            away = False
+                if away:
+                    logger.warning("the other servers can be seen again")
+                away = False
         except Exception as error:  # the database cannot be reached; try again until it can
             if not away:
                 logger.warning("the other servers cannot be seen (%s)", error)

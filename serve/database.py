@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store import postgres
 from ragweave.corpora.store.migrations import run_script
 from ragweave.corpora.store.private import make_home
-from ragweave.corpora.store.sqlite_file import engine_of, write
+from ragweave.corpora.store.sqlite_file import engine_of, number_of, write
 from ragweave.models.errors import LibraryError
 from ragweave.serve.tables import HISTORY, TABLES
 
@@ -52,7 +52,7 @@ class Database:
             with self.writing() as db:
                 _make_tables(db, str(path) if not url else "The server of RAGWEAVE_DATABASE_URL")
         except (OSError, sqlite3.Error, DBAPIError) as error:
-            why = getattr(error, "orig", error)
+            why = getattr(error, "strerror", None) or getattr(error, "orig", error)
             raise LibraryError(
                 f"{path} cannot be used ({why})", "check RAGWEAVE_HOME and its permissions"
             ) from error
@@ -147,12 +147,20 @@ def _number(db: Connection) -> int:
 
 
 def number_of_tables(path: Path) -> int | None:
-    """Return the version of the server's tables without changing them; None if there are none yet."""
+    """Return the version of the server's tables without changing them; None if there are none yet.
+
+    Raises:
+        LibraryError: they cannot be read.
+    """
     url = corpora_settings().database
     if url:
         with postgres.server(url).within(SCHEMA)[0].begin() as db:
             return _number(db) or None
     if not path.exists():
         return None
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
-        return int(file.execute("PRAGMA user_version").fetchone()[0])
+    try:
+        return number_of(path)
+    except sqlite3.Error as error:
+        raise LibraryError(
+            f"{path} cannot be read ({error})", "check RAGWEAVE_HOME and its permissions"
+        ) from error

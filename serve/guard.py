@@ -15,6 +15,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ragweave.models.errors import NO_ROOM, StorageError
 from ragweave.serve.access import Caller
 from ragweave.serve.counters import REQUESTS
 from ragweave.serve.database import sent
@@ -28,17 +29,22 @@ logger = logging.getLogger(__name__)
 
 COOKIE = "ragweave_session"
 """Cookie of a browser that is logged in; it has a session, never a key."""
-_PUBLIC = ("/healthz", "/readyz", "/favicon.ico", "/sw.js", "/api/login", "/api/logout")
+_PUBLIC = ("/favicon.ico", "/sw.js", "/api/login", "/api/logout")
+_PROBES = ("/healthz", "/readyz")
+"""Addresses that are answered without a look at the keys, which a database that is down may hold."""
 _PUBLIC_UNDER = ("/static/", "/open/")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _UPLOAD, _FILES = "/api/upload", "/v1/files"
 """Addresses that accept forms with files."""
+_NEVER = 120.0
+"""Seconds after which a bucket is full again in any case: a minute, and a minute that clocks may differ."""
 _STALL = 30.0
 """Longest pause between two pieces of a body, in seconds."""
 _PACE = 16_384
 """Least speed of a body in bytes per second, measured after the first `_STALL` seconds."""
 _UNREAD = 60.0
 """Seconds after which a client that does not read its response counts as gone."""
+_NO_KEY = Caller("nobody", frozenset())
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
@@ -132,6 +138,8 @@ class Guard:
         unsafe = scope["method"] not in _SAFE
         check_origin(headers, unsafe)
         path = scope["path"]
+        if path in _PROBES:
+            return _NO_KEY
         if unsafe:
             _check_content_type(headers, path)
         peer = scope["client"][0] if scope.get("client") else ""
@@ -168,7 +176,7 @@ class Guard:
         if found:
             return found
         if path == "/" or path in _PUBLIC or path.startswith(_PUBLIC_UNDER):
-            return Caller("nobody", frozenset())
+            return _NO_KEY
         if self._exposed or self._keys.locked():
             key, what = "key_required", "this server asks for an API key"
             if secret:
@@ -231,16 +239,22 @@ def _count(store: Store, who: str, per_minute: int) -> None:
     """Take one request from the bucket of a caller, which fills at a steady rate.
 
     All servers of a database share the bucket. Stored is the time at which it is full again (the generic cell
-    rate algorithm).
+    rate algorithm). A time that no request can have left is forgotten: the clock was set back. A full disk
+    counts nothing, because readers write nothing else.
 
     Raises:
         Refused: the bucket is empty.
     """
     step, now = 60 / per_minute, time.time()
-    with store.writing() as db:
-        sent(db, "DELETE FROM rates WHERE due < :now", now=now)
-        if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+    try:
+        with store.writing() as db:
+            sent(db, "DELETE FROM rates WHERE due < :now OR due > :never", now=now, never=now + _NEVER)
+            if sent(db, _TAKE, who=who, now=now, step=step, latest=now + 60 - step).rowcount:
+                return
+    except StorageError as error:
+        if error.status == NO_ROOM:
             return
+        raise
     wait = max(1, round(step))
     raise Refused(429, f"more than {per_minute} requests in a minute", f"wait {wait} s", after=wait).named(
         "rate_limit", per_minute=per_minute, wait=wait

@@ -11,12 +11,13 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from ragweave.models.errors import InputError
+from ragweave.models.errors import InputError, StorageError
 from ragweave.serve.access import OWNER, Caller, Role
 from ragweave.serve.database import sent
 from ragweave.serve.store import Store, now, packed
@@ -192,7 +193,8 @@ class Keys:
         if row is None:
             return None
         if (row["used"] or "")[:16] != at:
-            with self.store.writing() as db:
+            # A full disk refuses this, and lets readers in all the same.
+            with suppress(StorageError), self.store.writing() as db:
                 sent(db, "UPDATE keys SET used = :at WHERE id = :id", at=at, id=row["id"])
         libraries = _libraries(row)
         opens = None if libraries is None else frozenset(libraries)

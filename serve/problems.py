@@ -12,8 +12,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
+from ragweave.corpora.settings import corpora_settings
 from ragweave.corpora.store.folders import of_the_disk
-from ragweave.models.errors import InputError, RagweaveError
+from ragweave.models.errors import InputError, RagweaveError, StorageError
 from ragweave.serve.counters import ERRORS
 
 logger = logging.getLogger(__name__)
@@ -107,16 +108,28 @@ def problem(error: Exception, failed: str = "") -> dict[str, Any]:
     found = foreseen(error)
     if failed and found.code == "unexpected":
         logger.error("%s failed", failed, exc_info=error)
+    elif failed and isinstance(found, StorageError):
+        logger.warning("%s failed: %s", failed, found)
     return {
         "type": f"urn:ragweave:problem:{found.code}",
-        "title": found.what[:1].upper() + found.what[1:],
+        "title": _public(found, found.what),
         "status": found.status,
-        "detail": str(found)[:1].upper() + str(found)[1:],
+        "detail": _public(found, str(found)),
         "code": found.code,
         "remedy": found.remedy,
         "key": found.key,
         "values": found.values,
     }
+
+
+def _public(error: RagweaveError, text: str) -> str:
+    """Return a text of an error for any caller: without the home's place and the database's address."""
+    if isinstance(error, StorageError) and error.inside:
+        text = text.replace(f" ({error.inside})", "")
+    home = corpora_settings().home
+    if home.is_absolute() and len(home.parts) > 1:
+        text = text.replace(str(home), "RAGWEAVE_HOME")
+    return text[:1].upper() + text[1:]
 
 
 def openai_error(error: Exception) -> dict[str, Any]:

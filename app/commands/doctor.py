@@ -20,7 +20,7 @@ from ragweave.app.commands.common import EXIT_ERROR, JsonOption, LibraryOption, 
 from ragweave.app.findings import Finding, part_of
 from ragweave.app.places import clean
 from ragweave.app.render import counted, listed
-from ragweave.app.versions import versions
+from ragweave.app.versions import database, versions
 from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import PARTS, TABLE, PartName
 
@@ -67,6 +67,7 @@ async def examine() -> list[Finding]:
     """Check every area; an area that raises an error becomes a finding itself."""
     areas: dict[str, Callable[[], Coroutine[Any, Any, list[Finding]]]] = {
         "home": _home,
+        "database": database,
         "versions": versions,
         "libraries": _libraries,
         "device": _device,

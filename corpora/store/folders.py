@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ragweave.models.errors import DamagedError, LibraryError, LibraryNotFound, StorageError
 
+CATALOG = "catalog.sqlite"
+"""File of a library with its sources, items, words and vectors."""
 STAGES = "stages.sqlite"
 """Database of what was perceived of a recording."""
 _BEGUN = "begun"
@@ -33,7 +35,7 @@ def catalog_of(home: Path, library: str) -> Path:
     """Return the catalog of a library."""
     if not _ID.fullmatch(library):
         raise LibraryNotFound("There is no such library", "list them with: ragweave library list")
-    return folder_of(home, library) / "catalog.sqlite"
+    return folder_of(home, library) / CATALOG
 
 
 def folders(home: Path) -> list[str]:
@@ -88,9 +90,10 @@ def of_the_disk(error: BaseException, what: str = "The disk") -> StorageError | 
         error, psycopg.OperationalError | psycopg.errors.InsufficientPrivilege
     ):
         why = " ".join(str(error).split())
-        return StorageError(
-            f"The database cannot be used ({why})", "check RAGWEAVE_DATABASE_URL, and that it runs", 503
-        )
+        remedy = "check RAGWEAVE_DATABASE_URL, and that it runs"
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            remedy = "give the user of RAGWEAVE_DATABASE_URL the right: GRANT CREATE ON DATABASE name TO user"
+        return StorageError("The database cannot be used", remedy, 503, why)
     if isinstance(error, OSError) and error.errno in _REFUSES:
         return StorageError(f"{what} cannot be used ({error.strerror})", REMEDY)
     return None

@@ -50,6 +50,7 @@ _OPTIONS = {
 _SCHEMAS = """SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace
     WHERE starts_with(nspname, :prefix) ORDER BY nspname"""
 _HELD = """FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (CAST(classid AS bigint) << 32 | CAST(objid AS bigint)) = :key"""
 
 
@@ -83,7 +84,7 @@ class Server:
             ) from error
         except (ArgumentError, ValueError) as error:
             raise LibraryError(
-                "RAGWEAVE_DATABASE_URL is no address", "postgresql+psycopg://USER@HOST/NAME"
+                "RAGWEAVE_DATABASE_URL is no address", "postgresql://USER@HOST/NAME"
             ) from error
         event.listen(self._engine, "connect", _configure)
         event.listen(self._engine, "begin", _begin)
@@ -102,6 +103,11 @@ class Server:
     def ids(self) -> list[str]:
         """Return the ids of the libraries."""
         return [name.removeprefix(PREFIX) for name in self._schemas(PREFIX)]
+
+    def number(self) -> str:
+        """Return the version of PostgreSQL."""
+        with self._reading.begin() as connection:
+            return str(connection.exec_driver_sql("SHOW server_version").scalar_one())
 
     def numbers(self) -> dict[str, int]:
         """Return the number of each library's tables, by the name of its schema."""

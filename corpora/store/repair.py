@@ -21,6 +21,8 @@ from ragweave.corpora.store.rows import unpack
 from ragweave.corpora.store.schema import bump, items
 from ragweave.corpora.store.stores import Stores, stores
 from ragweave.corpora.store.visual_search import SEEN, catch_up, pictures_of
+from ragweave.corpora.store.words import Row
+from ragweave.corpora.types import Corpus
 from ragweave.models import embed
 from ragweave.models.errors import LibraryError
 
@@ -127,7 +129,11 @@ _WRONG = """FROM vectors WHERE space = :encoder AND item IN
 
 
 def index_words(connection: Connection) -> int:
-    """Rebuild the lexical index, within a write transaction; return the number of items."""
+    """Rebuild the lexical index, within a write transaction; return the number of items.
+
+    Rows go in by pages: PostgreSQL keeps every version of a counter until the transaction ends, and with a
+    statement a row that would cost the square of the rows.
+    """
     lexical.create(connection)
     query = select(items).order_by(items.c.n).limit(_PAGE)
     last, count = -1, 0
@@ -136,6 +142,9 @@ def index_words(connection: Connection) -> int:
         if not rows:
             return count
         some = [unpack(row) for row in rows]
+        pages: dict[Corpus, list[Row]] = {}
         for row, item, words in zip(rows, some, terms_of(some), strict=True):
-            lexical.put(connection, item.corpus, [(row["n"], *words)])
+            pages.setdefault(item.corpus, []).append((row["n"], *words))
+        for corpus, page in pages.items():
+            lexical.put(connection, corpus, page)
         last, count = rows[-1]["n"], count + len(rows)

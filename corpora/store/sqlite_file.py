@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import ExceptionContext
 
-from ragweave.corpora.store.folders import is_held, of_the_disk
+from ragweave.corpora.store.folders import CATALOG, is_held, of_the_disk
 from ragweave.corpora.store.packed import teach
 from ragweave.models.errors import LibraryError
 
@@ -85,7 +85,22 @@ def _configure(connection: Any, synchronous: str, cache: int) -> None:
 
 
 def _explain(context: ExceptionContext) -> LibraryError | None:
-    return of_the_disk(context.original_exception, "The catalog")
+    name = Path(context.engine.url.database or "").name if context.engine else ""
+    what = "The catalog" if name == CATALOG else f"The file {name}"
+    return of_the_disk(context.original_exception, what)
+
+
+def number_of(path: Path) -> int:
+    """Return the number of the tables of a file, without changing the file or its folder.
+
+    Raises:
+        sqlite3.Error: it is no such file, or cannot be read.
+    """
+    address, log = f"{path.absolute().as_uri()}?mode=ro", Path(f"{path}-wal")
+    if not log.exists() or not log.stat().st_size:
+        address += "&immutable=1"  # on a read-only disk SQLite cannot make the files that it reads the log by
+    with closing(sqlite3.connect(address, uri=True)) as file:
+        return int(file.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _begin(connection: Connection) -> None:

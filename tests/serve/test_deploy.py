@@ -32,6 +32,9 @@ SHIMS = {
     "systemctl": 'echo "$@" >> "$CALLED"',
     "docker": 'echo "$@" >> "$CALLED"',
     "useradd": 'echo "$@" >> "$CALLED"',
+    "systemd-run": """while :; do case $1 in
+  -p) shift 2;; -E) export "$2"; shift 2;; --*) shift;; *) break;;
+esac; done; exec "$@" """,
 }
 """Programs that need root or a daemon, and what stands in for them."""
 
@@ -50,7 +53,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, line in SHIMS.items():
         (shims / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         (shims / name).chmod(0o755)
-    for name in ("opt", "etc/systemd/system", "var/lib/ragweave", "data"):
+    for name in ("opt", "etc/systemd/system", "var/lib/ragweave", "data", "srv/documents"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setenv("PATH", f"{shims}:{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("CALLED", str(tmp_path / "called"))
@@ -62,7 +65,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def bash(machine: Path, lines: str, folder: Path, sent: str = "") -> None:
     """Run lines with the folders of that machine; none may fail."""
-    there = re.sub(r"(?<![\w.$/-])/(?=(opt|etc|var|src|data)\b)", f"{machine}/", lines)
+    there = re.sub(r"(?<![\w.$/-])/(?=(opt|etc|var|src|srv|data)\b)", f"{machine}/", lines)
     there = there.replace("-o ragweave -g ragweave ", "")  # nobody else is there
     command = ["bash", "-euo", "pipefail", "-c", there]
     done = subprocess.run(command, cwd=folder, input=sent, capture_output=True, text=True)
@@ -157,6 +160,14 @@ async def test_the_unit_is_installed_as_the_page_says_and_its_command_serves(
     program, *words = shlex.split(service["ExecStart"])
     async with installed(Path(f"{machine}{program}"), machine / "var/lib/ragweave", words) as client:
         assert (await client.get("/readyz")).json() == {"status": "ok"}
+    (machine / "srv/documents/mill.md").write_text("# The mill\n\nThe mill has nine wheels.\n")
+    bash(machine, block("systemd", 1), machine)
+    monkeypatch.setenv("RAGWEAVE_HOME", str(machine / "var/lib/ragweave"))
+    for words, shown in (("keys list", " me "), ("sources", "mill.md")):
+        done = subprocess.run(  # noqa: ASYNC221
+            [f"{machine}{program}", *words.split()], capture_output=True, text=True, cwd=machine
+        )
+        assert shown in done.stdout, done
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ import pytest
 from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
+from ragweave.models.errors import StorageError
 from ragweave.serve import guard
 from ragweave.serve.app import create_app
+from ragweave.serve.database import Database
 from ragweave.serve.keys import Keys
 from ragweave.serve.process import WordsFormatter
 from ragweave.serve.settings import ServeSettings
@@ -181,6 +184,34 @@ async def test_who_asks_too_often_is_told_when_to_come_back(
         assert [a.status_code for a in answers] == [201, 201, 201, 429]
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert (await client.get("/api/threads")).status_code == 200
+
+
+async def test_a_clock_that_is_set_back_keeps_nobody_out(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    today = time.time()
+    async with in_process(create_app(ServeSettings(per_minute=3))) as client:
+        for hours in (24, 0):
+            now = today + hours * 3600
+            monkeypatch.setattr(guard.time, "time", lambda now=now: now)
+            answers = [await client.post("/api/threads", json={}) for _ in range(4)]
+            assert [a.status_code for a in answers] == [201, 201, 201, 429], hours
+
+
+async def test_a_caller_with_a_key_goes_on_reading_while_the_disk_is_full(
+    app: FastAPI, client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = bearer(app.state.keys.create("me", None)[1])
+
+    def full(database: Database) -> None:
+        raise StorageError("The catalog cannot be used (database or disk is full)", "free some disk")
+
+    monkeypatch.setattr(Database, "writing", full)
+    found = await client.post("/search", json={"query": "lamp"}, headers=key)
+    assert found.status_code == 200 and found.json()["results"]
+    assert (await client.get("/api/threads", headers=key)).status_code == 200
+    refused = await client.post("/api/ask", json={"question": "When?"}, headers=key)
+    assert refused.status_code == 507 and "disk is full" in refused.json()["title"]
 
 
 HEAD = (

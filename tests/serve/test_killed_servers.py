@@ -27,6 +27,7 @@ from ragweave.tests.support.server import Received, ScriptedServer
 from ragweave.tests.support.serving import (
     Graph,
     ask_over_http,
+    bearer,
     begin,
     events_until,
     in_process,
@@ -178,6 +179,8 @@ async def test_a_database_that_is_restarted_is_told_in_a_sentence_and_then_answe
                 await client.post("/api/ask", json={"question": "Why?"}),
             ):
                 assert answer.status_code == 503 and "RAGWEAVE_DATABASE_URL" in answer.json()["remedy"]
+                assert server.folder.name not in answer.text  # the address of the database
+            assert (await client.get("/healthz", headers=bearer("rw_x"))).status_code == 200
             ready = await client.get("/readyz")
             assert ready.status_code == 503 and ready.json() == {"status": "the database cannot be used"}
             graph.may.set()

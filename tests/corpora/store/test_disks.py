@@ -33,11 +33,13 @@ import asyncio, json, os, sys
 from pathlib import Path
 from ragweave.corpora.ingest.run import index
 from ragweave.app.api import aask
+from ragweave.app.commands.doctor import examine
 from ragweave.corpora.store.stores import close_stores
 from ragweave.corpora.ingest.readers import Readers
 from ragweave.corpora.store.repair import repair
 from ragweave.corpora.ingest.stages import prepare
 from ragweave.models.errors import RagweaveError
+from ragweave.serve.store import Store
 
 Readers.read = lambda self, path, source, words, *more, **_: prepare(Path(path), source, words, *more)
 home, notes = Path(os.environ["RAGWEAVE_HOME"]), Path(sys.argv[1])
@@ -60,12 +62,17 @@ async def ask():
 async def sound():
     return (await repair()).sound
 
+async def doctor():
+    return [found.area for found in await examine() if found.state == "bad"]
+
 if sys.argv[2:] == ["read-only"]:
+    tell("doctor", doctor)
     (notes / "petra.md").write_text("# Petra\\n\\nPetra was carved from sandstone.")
     tell("run on the disk that may not be written", run)
     tell("ask it", ask)
     sys.exit()
 tell("run", run)
+Store(home / "serve.sqlite").close()
 ballast = home / "ballast"
 with open(ballast, "wb", buffering=0) as out:
     try:
@@ -115,12 +122,13 @@ def test_a_full_and_a_read_only_disk_are_stated_and_the_library_answers_on_both(
         timeout=300,
     )
     told = dict(map(json.loads, done.stdout.splitlines()))
-    assert len(told) == 8, (told, done.stderr[-3000:])
+    assert len(told) == 9, (told, done.stderr[-3000:])
     refused = r"(Storage|Library)Error: The (catalog|vector store|library folder).*cannot be.*RAGWEAVE_HOME"
     assert told["run"] == 2
     assert re.match(refused, told["run on the full disk"])
     assert (told["ask"], told["run with room again"], told["sound"]) == ("Alexandria", 1, True)
     assert re.match(refused, told["run on the disk that may not be written"])
+    assert told["doctor"] == ["home"]
     assert told["ask on the full disk"] == told["ask it"] == "Alexandria", "nothing is written to read"
 
 

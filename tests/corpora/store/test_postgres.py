@@ -147,6 +147,37 @@ def test_a_library_of_another_version_is_refused_and_the_others_open(home, datab
         catalog.library("new")
 
 
+async def test_the_doctor_names_the_database_and_no_password(home, monkeypatch):
+    from ragweave.app import versions
+    from ragweave.corpora.settings import corpora_settings
+
+    [found] = await versions.database()
+    assert found.state == "ok" and "PostgreSQL 1" in found.what and "/test_" in found.what
+    monkeypatch.setenv("RAGWEAVE_DATABASE_URL", "postgresql+psycopg://u:secret@127.0.0.1:1/x")
+    corpora_settings.cache_clear()
+    with pytest.raises(LibraryError) as refused:
+        await versions.database()
+    assert "secret" not in str(refused.value)
+
+
+def test_a_role_that_may_make_nothing_gets_the_command_that_lets_it(home, database, monkeypatch):
+    import os
+
+    from ragweave.corpora.settings import corpora_settings
+
+    database("DROP ROLE IF EXISTS poor")
+    database("CREATE ROLE poor LOGIN")
+    url = os.environ["RAGWEAVE_DATABASE_URL"]
+    monkeypatch.setenv(
+        "RAGWEAVE_DATABASE_URL", url.replace("postgresql+psycopg://ragweave@", "postgres://poor@")
+    )
+    close_stores()
+    corpora_settings.cache_clear()
+    with pytest.raises(LibraryError, match="GRANT CREATE ON DATABASE"):
+        Catalog(home).create("mine", "enc", 4)
+    close_stores()
+
+
 def test_what_was_deleted_half_way_goes_with_the_next_one(home, database):
     catalog = Catalog(home)
     half, other = (catalog.create(name, "enc", 4).id for name in ("half", "other"))

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select, text
 
 from ragweave.corpora.settings import corpora_settings
-from ragweave.corpora.store import lexical
+from ragweave.corpora.store import lexical, transfer
 from ragweave.corpora.store.beside import FileBeside, beside
 from ragweave.corpora.store.catalog import Catalog
 from ragweave.corpora.store.folders import catalog_of
@@ -90,8 +90,63 @@ async def test_a_library_moves_to_a_database_and_back(
             await copy_library("notes", "sqlite")
         await copy_library("notes", "sqlite", replace=True)
         use(monkeypatch, "")
-        assert held("notes") == again
+        (about,) = again["about"]
+        assert held("notes") == again | {"about": [about | {"generation": about["generation"] + 1}]}
         assert await sought("notes") == found
+
+
+async def test_files_that_a_process_has_open_are_not_replaced(
+    postgres: Postgres, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await build_library(tmp_path / "notes", TEXTS, "notes")
+    id = stores().catalog.library("notes").id
+    with postgres.database() as url:
+        await copy_library("notes", url)
+        use(monkeypatch, url)
+        monkeypatch.setattr(transfer, "_PATIENCE", 0.1)
+        server = sqlite3.connect(catalog_of(home, id))
+        server.execute("INSERT INTO removed VALUES ('a row in the log')")
+        server.commit()
+        with pytest.raises(LibraryError, match="open in another process"):
+            await copy_library("notes", "sqlite", replace=True)
+        assert server.execute("SELECT count(*) FROM removed").fetchone() == (1,)
+        server.close()
+        await copy_library("notes", "sqlite", replace=True)
+        assert [path.name for path in (home / "libraries").iterdir()] == [id]
+        use(monkeypatch, "")
+        assert held("notes")["removed"] == [] and await sought("notes")
+
+
+async def test_a_process_that_remembers_a_library_sees_that_a_copy_took_its_place(
+    postgres: Postgres, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await build_library(tmp_path / "notes", {"a.md": "# A\n\nThe harbour was built in 1874.\n"}, "notes")
+    with postgres.database() as url:
+        await copy_library("notes", url)
+        changed = {"a.md": "# A\n\nThe ferry sails to the island.\n"}
+        await build_library(tmp_path / "notes", changed, "notes")
+        use(monkeypatch, url)
+        changed = {"a.md": "# A\n\nBread is baked at dawn.\n"}
+        await build_library(tmp_path / "notes", changed, "notes")
+        at = stores().catalog.library("notes").generation
+        use(monkeypatch, "")
+        assert stores().catalog.library("notes").generation == at
+        await copy_library("notes", url, replace=True)
+        use(monkeypatch, url)
+        assert stores().catalog.library("notes").generation == at + 1
+
+
+async def test_the_same_database_under_another_name_is_refused_and_the_library_stays(
+    postgres: Postgres, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres.database() as url:
+        use(monkeypatch, url.replace("+psycopg", ""))
+        await build_library(tmp_path / "notes", TEXTS, "notes")
+        before = held("notes")
+        with pytest.raises(LibraryError, match="being written there"):
+            await copy_library("notes", f"{url}&application_name=other", replace=True)
+        assert held("notes") == before
+        use(monkeypatch, "")
 
 
 def broken(*_: object) -> None:

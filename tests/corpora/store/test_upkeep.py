@@ -113,6 +113,16 @@ async def test_what_does_not_agree_is_counted_and_mended(notes, statement, seen)
         assert len(dense) == 3 and dense[0] == words[0] == title
 
 
+async def test_words_are_written_again_by_pages(notes, monkeypatch):
+    pages, put = [], lexical.put
+    monkeypatch.setattr(
+        lexical, "put", lambda c, corpus, rows: (pages.append(len(rows)), put(c, corpus, rows))
+    )
+    done = await repair()
+    assert sum(pages) == done.items > len(pages) == 2, "a statement for each corpus, not for each item"
+    assert (await titles("lighthouse"))[1]
+
+
 async def test_lost_vectors_are_made_again_by_the_next_run_of_index(notes):
     run("DELETE FROM vectors")
     assert (await index([notes])).unchanged == 3
