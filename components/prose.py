@@ -12,6 +12,7 @@ from ragweave.components.evidence import Strip
 from ragweave.components.labels import unlabelled
 from ragweave.components.mark_numbers import leads_to_a_mark
 from ragweave.components.sentence_ends import LISTED, MARK, boundary, settled_to
+from ragweave.components.spoken_marks import with_titles
 from ragweave.corpora.web.plain import one_line, verbatim
 
 LEFT = (
@@ -261,8 +262,9 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
         raw = unlabelled(raw)
     raw = marked(raw, len(rows))
     known = [strip for row in rows for strip in row]
-    text = as_shown(raw, _library_text(known) if _URL.search(raw) else "")
     kind = sign(raw)
+    worded = raw if kind.strip() or not cites else with_titles(raw, rows)
+    text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
     if not text or _is_no_answer(text, raw, kind) or (builder.sentences and _lists_sources(text, raw, known)):
         return
     if frames(raw, builder.last):
