@@ -73,7 +73,12 @@ async def examine() -> list[Finding]:
     }
     for name in PARTS:
         areas[TABLE[name].title] = partial(_part, name)
-    areas |= {"check of answers": _check, "words in pictures": _pictures, "web search": _web}
+    areas |= {
+        "check of answers": _check,
+        "words in pictures": _pictures,
+        "entity graph": _entities,
+        "web search": _web,
+    }
     found = _python()
     for area, check in areas.items():
         try:
@@ -185,6 +190,12 @@ async def _part(name: PartName) -> list[Finding]:
 
 async def _check() -> list[Finding]:
     from ragweave.app.examined import finding
+
+    return [await finding()]
+
+
+async def _entities() -> list[Finding]:
+    from ragweave.app.entity_graph import finding
 
     return [await finding()]
 
