@@ -107,6 +107,7 @@ def test_the_models_that_are_set_up_can_be_tried(window: Any) -> None:
     expect(dialog.get_by_text("It encodes in")).to_be_visible(timeout=30_000)
     expect(dialog.get_by_text("scripted").first).to_be_visible()
     expect(dialog.get_by_text("The one that writes, because RAGWEAVE_JUDGE is not set.")).to_be_visible()
+    expect(dialog.get_by_text("recordings without subtitles are not heard")).to_be_visible()
     dialog.get_by_role("button", name="Try it: understudy").click()
     expect(dialog.get_by_text("It answers “")).to_be_visible(timeout=30_000)
     assert findings(page) == []
