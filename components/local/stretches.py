@@ -33,6 +33,8 @@ _LEAST = 40
 """Fewest characters for which one more passage is shown."""
 LONGEST = 26_000
 """Most characters of an item that are read; of a longer one, the window that covers the question best."""
+_SENTENCE = 24
+"""Fewest characters of a sentence that repeats another by lying within it."""
 _NEAR = 0.35
 """Lowest cosine of a sentence that counts as a match without a shared word."""
 _BEFORE = 0.3
@@ -116,12 +118,29 @@ def _best_within(
 
 
 def _without(candidates: Sequence[QuoteStretch], taken: QuoteStretch) -> list[QuoteStretch]:
-    """Return the stretches of other items that repeat no sentence of the taken one."""
-    rest: list[QuoteStretch] = []
-    for stretch in candidates:
-        if stretch.item is not taken.item and stretch.sentences.isdisjoint(taken.sentences):
-            rest.append(stretch)
-    return rest
+    """Return the stretches of other items that repeat no sentence of the taken one.
+
+    The words of a scanned page are held twice, as a text in lines and as a picture's words in one piece: a
+    long sentence also counts as repeated if it lies within the taken stretch, or holds one of its sentences.
+    """
+    others = [stretch for stretch in candidates if stretch.item is not taken.item]
+    near: set[str] = set()
+    for stretch in others:
+        if stretch.item.source == taken.item.source:
+            near |= stretch.sentences
+    low, high = taken.parts
+    whole = _in_one_line(fold(taken.item.text[low.start : high.end]))
+    long = [_in_one_line(sentence) for sentence in taken.sentences if len(sentence) >= _SENTENCE]
+    repeated = set(taken.sentences)
+    for sentence in near:
+        words = _in_one_line(sentence)
+        if len(words) >= _SENTENCE and (words in whole or any(held in words for held in long)):
+            repeated.add(sentence)
+    return [stretch for stretch in others if stretch.sentences.isdisjoint(repeated)]
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def question_weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:
