@@ -24,7 +24,7 @@ from ragweave.app.versions import versions
 from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import PARTS, TABLE, PartName
 
-_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}
+_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("note", "yellow"), "bad": ("BAD", "red")}
 _LOW_DISK = 1_000_000_000
 """Bytes of free disk below which indexing a folder may fail."""
 

@@ -75,6 +75,7 @@ def test_after_a_yes_the_named_command_builds_it_and_doctor_says_how_far_it_is(
         out = main("setup", "entities")[1]
         assert written() == {"RAGWEAVE_ENTITIES": "llm"}
         before = doctor(main)
+        assert "note" in main("doctor")[1], "what is not well but does not fail has a sign of its own"
         assert before["state"] == "warn" and "library talks has none yet" in before["what"]
         named = re.search(r"with: ragweave (.*)", out)
         assert named is not None and named[1] in before["remedy"]
