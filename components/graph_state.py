@@ -39,12 +39,16 @@ class GraphState:
 
 
 async def graph_states() -> list[GraphState]:
-    """Return the state of each library with recordings; without a chat model, nothing counts as read by it."""
+    """Return the state of each library with recordings; without a chat model all of it counts as unread."""
     reader = model_name()
 
     def states() -> list[GraphState]:
-        found = [_state(row, reader) for row in libraries()]
-        return [state for state in found if state.chunks]
+        found: list[GraphState] = []
+        for row in libraries():
+            state = _state(row, reader)
+            if state.chunks:
+                found.append(state)
+        return found
 
     return await asyncio.to_thread(states)
 

@@ -8,7 +8,7 @@ chosen stretch has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,20 +123,30 @@ def _without(candidates: Sequence[QuoteStretch], taken: QuoteStretch) -> list[Qu
     The words of a scanned page are held twice, as a text in lines and as a picture's words in one piece: a
     long sentence also counts as repeated if it lies within the taken stretch, or holds one of its sentences.
     """
-    others = [stretch for stretch in candidates if stretch.item is not taken.item]
     near: set[str] = set()
-    for stretch in others:
-        if stretch.item.source == taken.item.source:
+    for stretch in candidates:
+        if stretch.item is not taken.item and stretch.item.source == taken.item.source:
             near |= stretch.sentences
     low, high = taken.parts
     whole = _in_one_line(fold(taken.item.text[low.start : high.end]))
-    long = [_in_one_line(sentence) for sentence in taken.sentences if len(sentence) >= _SENTENCE]
     repeated = set(taken.sentences)
     for sentence in near:
         words = _in_one_line(sentence)
-        if len(words) >= _SENTENCE and (words in whole or any(held in words for held in long)):
+        if len(words) >= _SENTENCE and (words in whole or _holds_any(words, taken.sentences)):
             repeated.add(sentence)
-    return [stretch for stretch in others if stretch.sentences.isdisjoint(repeated)]
+    rest: list[QuoteStretch] = []
+    for stretch in candidates:
+        if stretch.item is not taken.item and stretch.sentences.isdisjoint(repeated):
+            rest.append(stretch)
+    return rest
+
+
+def _holds_any(words: str, sentences: Iterable[str]) -> bool:
+    """Return whether a text in one line holds one of some sentences, if that is long."""
+    for sentence in sentences:
+        if len(sentence) >= _SENTENCE and _in_one_line(sentence) in words:
+            return True
+    return False
 
 
 def _in_one_line(text: str) -> str:
