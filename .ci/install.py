@@ -96,7 +96,7 @@ def uv_line(line: str) -> str:
 
 
 def shown(command: Sequence[str], environment: dict[str, str], pick: Callable[[str], str]) -> str:
-    """Run a command in the checkout, print what `pick` makes of its lines, and return the last of an error."""
+    """Run a command in the checkout and print what `pick` makes of its lines; return why it failed."""
     running = subprocess.Popen(
         command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )

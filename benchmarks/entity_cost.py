@@ -1,8 +1,8 @@
 """Count what building the entity graph asks of a chat model: `python benchmarks/entity_cost.py DATA`.
 
 The recordings are those of `ragweave bench video-rag --claim`: six lectures and two episodes of a podcast.
-Their entities come from the kept replies of a simulated model. Every prompt is the one that a real model gets;
-a merged description is played by the longest of its lines. Tokens are estimates of four bytes each. A model
+Their entities come from the kept replies of a simulated model. Every prompt is that of a real model; a merged
+description is played by the longest of its lines. Tokens are estimates of four bytes each. A model
 that thinks before it replies takes more output tokens.
 """
 
