@@ -13,30 +13,20 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: peers figures recorded test-cluster setup setup-dev demo docs test test-evals test-hard test-conversations test-faulted test-llm test-hf test-models test-studio test-isolation \
   verify-graphs packages sbom licences audit test-page test-clients lint types links clean golden golden-record lines
 
-# pip is silent for minutes, or prints hundreds of lines: a line for every 25 packages, and for the last step. Errors are shown.
-define pip_install
-@{ $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check -c constraints.txt $(1) || echo failed; } | { \
-  n=0; while read -r line; do case $$line in \
-    Collecting*) n=$$((n + 1)); [ $$((n % 25)) != 0 ] || echo "  found $$n packages";; \
-    "Installing collected"*) echo "  installing $$n packages";; \
-    failed) exit 1;; \
-  esac; done; }
-endef
-
 $(VENV)/.base: pyproject.toml constraints.txt
-	@echo "Setting up $(VENV) with the packages of constraints.txt: about two minutes, once."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	$(call pip_install,--no-compile -e .)
+	@echo "Setting up $(VENV) with the packages of constraints.txt: half a minute to two minutes, once."
+	@$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
+	@$(BIN)/python .ci/install.py '.'
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	@echo "Adding the tools of development: about two minutes, once."
-	$(call pip_install,--no-compile -e '.[dev]')
+	@echo "Adding the tools of development: half a minute to two minutes, once."
+	@$(BIN)/python .ci/install.py '.[dev]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.dev
 	@echo "Adding the packages of the cluster tests."
-	$(call pip_install,--no-compile -e '.[cluster]')
+	@$(BIN)/python .ci/install.py '.[cluster]'
 	@touch $@
 
 setup: $(VENV)/.base

@@ -24,10 +24,10 @@ async def hold_exam(say: Callable[[str], None]) -> None:
     except RagweaveError as error:
         say(f"The exam could not be held, and is held at the first answer: {error}")
         return
-    sentence = f"{result.words[:1].upper()}{result.words[1:]}."
-    if not result.passed:
-        sentence += f" Answers are not checked: {exam.REMEDY}."
-    say(sentence)
+    if result.passed:
+        say(f"{result.words}.")  # begins with the name of the model, which keeps its letters
+    else:
+        say(f"{result.words[:1].upper()}{result.words[1:]}. Answers are not checked: {exam.REMEDY}.")
 
 
 async def finding() -> Finding:

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ragweave.app import extras
+from ragweave.app import entity_graph, extras
 from ragweave.app.commands.common import EXIT_ERROR, complain, run
 from ragweave.app.examined import hold_exam
 from ragweave.app.findings import part_of
@@ -32,7 +32,8 @@ _FROM_PROVIDERS = ("chat", "vision")
 _RESUMES = "The same command continues from there."
 
 
-def _is_terminal() -> bool:
+def is_terminal() -> bool:
+    """Return whether a person can be asked."""
     return sys.stdin.isatty()
 
 
@@ -46,8 +47,11 @@ def _current(part: PartName) -> str:
     return f"{TABLE[part].title.capitalize()}: {run(part_of(part)).what}"
 
 
-def ask_each(parts: Sequence[PartName]) -> None:
-    """Offer models for each part; ask the user to choose if there is a terminal, else only list them."""
+def ask_each(parts: Sequence[PartName], graph: bool = False) -> None:
+    """Offer models for each part; ask the user to choose if there is a terminal, else only list them.
+
+    `graph` adds the offer of the entity graph.
+    """
     failed = False
     missing: list[str] = []
     for part in parts:
@@ -57,14 +61,16 @@ def ask_each(parts: Sequence[PartName]) -> None:
         for choice in offered:
             if choice.missing:
                 missing.append(choice.missing)
-        if not _is_terminal():
+        if not is_terminal():
             continue
         try:
             _ask(part, offered)
         except RagweaveError as error:
             complain(error)
             failed = True
-    if not _is_terminal():
+    if graph:
+        entity_graph.offer(False, is_terminal())
+    if not is_terminal():
         say("\nChoose in a terminal, or take what is recommended: ragweave setup --all --yes")
         if missing:
             raise extras.lacking(missing)

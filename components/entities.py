@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from ragweave.corpora.knowledge.facts import Extractor, Found
 from ragweave.corpora.knowledge.records import read_records
 from ragweave.corpora.settings import corpora_settings
-from ragweave.models.chat import chat
+from ragweave.models.chat import Chat, chat
 from ragweave.models.chat_json import read_json
 from ragweave.models.meter import Meter
 from ragweave.prompts import load, quote
@@ -33,6 +33,12 @@ class MergedDescriptions(BaseModel):
     """What the model is asked for of things that several passages speak of."""
 
     merged: list[Description] = []
+
+
+def model_name() -> str:
+    """Return the name and server of the model that would extract, or "" if no chat model is set up."""
+    model = chat("judge")
+    return _name(model) if model is not None else ""
 
 
 def extractor(meter: Meter | None = None) -> Extractor | None:
@@ -68,7 +74,11 @@ def extractor(meter: Meter | None = None) -> Extractor | None:
             merged[row.n - 1] = row.description
         return merged
 
-    return Extractor(f"{model.name} at {model.host}", ask, same, merge)
+    return Extractor(_name(model), ask, same, merge)
+
+
+def _name(model: Chat) -> str:
+    return f"{model.name} at {model.host}"
 
 
 def _numbered(blocks: Iterable[Sequence[str]]) -> str:

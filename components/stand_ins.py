@@ -65,7 +65,7 @@ def _graph(built: bool | None) -> str:
     """Return what there is in place of the entity graph, or "" if there is one."""
     if built or (built is None and corpora_settings().entities == "llm"):
         return ""
-    return f"none{' in this library' if built is False else ''}, set RAGWEAVE_ENTITIES=llm and index again"
+    return f"none{' in this library' if built is False else ''}; `ragweave setup entities` offers it"
 
 
 def _key(name: str) -> str:

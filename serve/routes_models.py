@@ -15,6 +15,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from ragweave.models import trial
+from ragweave.models.asr import asr
 from ragweave.models.offers import OFFERS, TABLE
 from ragweave.models.rerank import EMBEDDED
 from ragweave.models.settings import ModelSettings, Role, model_settings
@@ -31,14 +32,14 @@ _LOCAL = frozenset(("wordllama", EMBEDDED, "fastembed", "hf", "whisper", "auto",
 
 @router.get("")
 async def list_models(caller: CallerNow) -> dict[str, Any]:
-    """List each role with its model, its host, and whether the model and a key were set for it.
+    """List each role with its model, its host, and whether the model and a key were set for it or are absent.
 
     `parts` describes the benefit of a model for each part and the command to set one up. `offers` lists the
     available models.
     """
     caller.require_all()
     settings = model_settings()
-    rows = [_role(settings, role) for role in get_args(Role)]
+    rows = await asyncio.to_thread(_roles, settings)
     offers = []
     for offer in OFFERS:
         offers.append(
@@ -54,6 +55,14 @@ async def list_models(caller: CallerNow) -> dict[str, Any]:
     for name, part in TABLE.items():
         parts.append({"part": name, **asdict(part), "command": f"ragweave setup {name}"})
     return {"roles": rows, "writers": settings.writers, "parts": parts, "offers": offers}
+
+
+def _roles(settings: ModelSettings) -> list[dict[str, Any]]:
+    rows = [_role(settings, role) for role in get_args(Role)]
+    for row in rows:
+        # Speech is `auto` from the start, but its model does not ship.
+        row["absent"] = row["model"] == "auto" and asr() is None
+    return rows
 
 
 def _role(settings: ModelSettings, role: Role) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from ragweave.app.versions import database, versions
 from ragweave.models.errors import RagweaveError
 from ragweave.models.offers import PARTS, TABLE, PartName
 
-_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("mode", "yellow"), "bad": ("BAD", "red")}
+_SIGNS = {"ok": ("ok", "green"), "off": ("off", "dim"), "warn": ("note", "yellow"), "bad": ("BAD", "red")}
 _LOW_DISK = 1_000_000_000
 """Bytes of free disk below which indexing a folder may fail."""
 
@@ -74,7 +74,12 @@ async def examine() -> list[Finding]:
     }
     for name in PARTS:
         areas[TABLE[name].title] = partial(_part, name)
-    areas |= {"check of answers": _check, "words in pictures": _pictures, "web search": _web}
+    areas |= {
+        "check of answers": _check,
+        "words in pictures": _pictures,
+        "entity graph": _entities,
+        "web search": _web,
+    }
     found = _python()
     for area, check in areas.items():
         try:
@@ -179,6 +184,12 @@ async def _part(name: PartName) -> list[Finding]:
 
 async def _check() -> list[Finding]:
     from ragweave.app.examined import finding
+
+    return [await finding()]
+
+
+async def _entities() -> list[Finding]:
+    from ragweave.app.entity_graph import finding
 
     return [await finding()]
 

@@ -69,7 +69,7 @@ def write_entities(library: str, to: Path) -> None:
     if not found:
         raise InputError(
             f"Library {library!r} has no entity graph",
-            "set RAGWEAVE_ENTITIES=llm and a chat model, and index again",
+            "`ragweave setup entities` offers to build it",
         )
     export(found, to)
     typer.echo(f"Wrote {to}: {counted(len(found), 'node')}, {counted(found.size(), 'edge')}.")

@@ -152,9 +152,10 @@ def _no_file(paths: Sequence[str], report: Report) -> InputError:
     """Return the error for paths without any file to read."""
     for path, reason in report.skipped:
         if reason.startswith("it cannot be"):
+            why, _, remedy = reason.partition("; ")
             return InputError(
-                f"{short_path(path)} could not be read: {clean(reason)}",
-                "give your user the right to read it",
+                f"{short_path(path)} could not be read: {clean(why)}",
+                remedy or "check its disk, and try again",
             )
     where = listed([short_path(path) for path in paths])
     left_out = "; what was left out is named above" if report.skipped else ""

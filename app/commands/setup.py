@@ -16,9 +16,13 @@ from ragweave.app.commands.setup_paper import set_up_paper
 from ragweave.models.errors import InputError
 from ragweave.models.offers import PARTS, PartName
 
+ENTITIES = "entities"
+"""The part without a model of its own: the entity graph, which the chat model builds."""
+_WORDS = (*PARTS, ENTITIES)
+
 PartsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PARTS", help=f"Of {', '.join(PARTS)}; default: all of them."),
+    typer.Argument(metavar="PARTS", help=f"Of {', '.join(_WORDS)}; default: all of them."),
 ]
 AllOption = Annotated[
     bool, typer.Option("--all", help="Take the recommended model of each part that has none.")
@@ -56,24 +60,43 @@ def setup(
     """Set up better models, one part at a time: found here, downloaded, or named by you.
 
     Each is shown with its size and licence, tried with one call, and written to your own settings after a
-    yes. The environment and a `.env` file in the working folder count before them.
+    yes. `entities` has no model of its own: it switches on the entity graph of recordings, which the chat
+    model builds; --all leaves it out, because it costs calls. The environment and a `.env` file in the
+    working folder count before your settings.
     """
     from ragweave.app import guide
 
     if paper:
         set_up_paper(paper, weights, yes)
         return
+    if parts and list(parts) == [ENTITIES]:
+        _set_up_entities(model or url or key, remove, yes or everything)
+        return
     wanted = _parts(parts)
     if model or remove:
         if len(parts or ()) > 1 or (remove and not parts):
-            raise InputError("it is not clear which part is meant", f"name one of {', '.join(PARTS)}")
+            raise InputError("it is not clear which part is meant", f"name one of {', '.join(_WORDS)}")
         _set_up_one(wanted[0], model, url, key, yes)
     elif everything:
         guide.take_all(wanted, yes)
     elif yes:
         raise InputError("--yes needs to know to what", "add --all, or name a model with --model")
     else:
-        guide.ask_each(wanted)
+        guide.ask_each(wanted, graph=not parts or ENTITIES in parts)
+
+
+def _set_up_entities(named: str, remove: bool, yes: bool) -> None:
+    """Switch the entity graph on after a yes, or off."""
+    from ragweave.app import entity_graph, guide
+
+    if named:
+        raise InputError(
+            "the entity graph is built by the chat model", "name that with `ragweave setup chat`"
+        )
+    if remove:
+        entity_graph.remove()
+    else:
+        entity_graph.offer(yes, guide.is_terminal())
 
 
 def _set_up_one(part: PartName, model: str, url: str, key: str, yes: bool) -> None:
@@ -96,7 +119,7 @@ def _set_up_one(part: PartName, model: str, url: str, key: str, yes: bool) -> No
 
 
 def _parts(given: Sequence[str] | None) -> list[PartName]:
-    """Return the given parts in their usual order; all parts if none is given.
+    """Return the given parts that have a model, in their usual order; all of them if none is given.
 
     Raises:
         InputError: one of the names is not a part.
@@ -104,6 +127,6 @@ def _parts(given: Sequence[str] | None) -> list[PartName]:
     if not given:
         return list(PARTS)
     for word in given:
-        if word not in PARTS:
-            raise InputError(f"there is no part {word!r}", f"use {', '.join(PARTS)}")
+        if word not in _WORDS:
+            raise InputError(f"there is no part {word!r}", f"use {', '.join(_WORDS)}")
     return [part for part in PARTS if part in given]

@@ -8,7 +8,7 @@ chosen stretch has.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,8 @@ _LEAST = 40
 """Fewest characters for which one more passage is shown."""
 LONGEST = 26_000
 """Most characters of an item that are read; of a longer one, the window that covers the question best."""
+_SENTENCE = 24
+"""Fewest characters of a sentence that repeats another by lying within it."""
 _NEAR = 0.35
 """Lowest cosine of a sentence that counts as a match without a shared word."""
 _BEFORE = 0.3
@@ -116,12 +118,39 @@ def _best_within(
 
 
 def _without(candidates: Sequence[QuoteStretch], taken: QuoteStretch) -> list[QuoteStretch]:
-    """Return the stretches of other items that repeat no sentence of the taken one."""
+    """Return the stretches of other items that repeat no sentence of the taken one.
+
+    The words of a scanned page are held twice, as a text in lines and as a picture's words in one piece: a
+    long sentence also counts as repeated if it lies within the taken stretch, or holds one of its sentences.
+    """
+    near: set[str] = set()
+    for stretch in candidates:
+        if stretch.item is not taken.item and stretch.item.source == taken.item.source:
+            near |= stretch.sentences
+    low, high = taken.parts
+    whole = _in_one_line(fold(taken.item.text[low.start : high.end]))
+    repeated = set(taken.sentences)
+    for sentence in near:
+        words = _in_one_line(sentence)
+        if len(words) >= _SENTENCE and (words in whole or _holds_any(words, taken.sentences)):
+            repeated.add(sentence)
     rest: list[QuoteStretch] = []
     for stretch in candidates:
-        if stretch.item is not taken.item and stretch.sentences.isdisjoint(taken.sentences):
+        if stretch.item is not taken.item and stretch.sentences.isdisjoint(repeated):
             rest.append(stretch)
     return rest
+
+
+def _holds_any(words: str, sentences: Iterable[str]) -> bool:
+    """Return whether a text in one line holds one of some sentences, if that is long."""
+    for sentence in sentences:
+        if len(sentence) >= _SENTENCE and _in_one_line(sentence) in words:
+            return True
+    return False
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def question_weights(question: str, idf: Idf, turn: str = "") -> dict[str, float]:

@@ -84,7 +84,7 @@ def _root(path: Path, out: Walk, seen: set[str]) -> None:
     except FileNotFoundError:
         out.skipped.append((path, "it is a link to nothing"))
     except OSError as exc:
-        out.skipped.append((path, f"it cannot be opened ({exc.strerror})"))
+        out.skipped.append((path, _unopened(exc)))
         out.unread.add(str(path))
     else:
         if stat.S_ISDIR(mode):
@@ -142,6 +142,12 @@ def _above(root: Path, out: Walk) -> tuple[list[tuple[Path, GitIgnoreSpec]], str
     return rules, ""
 
 
+def _unopened(error: OSError) -> str:
+    """Return why a file or folder could not be opened, with the remedy if a right is missing."""
+    remedy = "; give your user the right to read it" if isinstance(error, PermissionError) else ""
+    return f"it cannot be opened ({error.strerror}){remedy}"
+
+
 def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIgnoreSpec]]) -> None:
     """Read a folder and all folders below it, depth first, by name; the rules from `above` apply in it."""
     stack: list[tuple[Path, list[tuple[Path, GitIgnoreSpec]]]] = [(root, above)]
@@ -151,7 +157,7 @@ def _folder(root: Path, out: Walk, seen: set[str], above: list[tuple[Path, GitIg
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda e: e.name)
         except OSError as exc:
-            out.skipped.append((folder, f"it cannot be opened ({exc.strerror})"))
+            out.skipped.append((folder, _unopened(exc)))
             out.unread.add(str(folder))
             continue
         names = {entry.name for entry in entries}

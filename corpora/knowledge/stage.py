@@ -17,7 +17,7 @@ from ragweave.corpora.knowledge.unify import unify
 from ragweave.corpora.settings import CorporaSettings
 from ragweave.corpora.store import ledger
 from ragweave.corpora.store.blobs import CORPUS, entity_space
-from ragweave.corpora.store.catalog import LibraryRow
+from ragweave.corpora.store.catalog import Catalog, LibraryRow
 from ragweave.corpora.store.stores import Stores
 from ragweave.models.embed import Encoder
 from ragweave.models.errors import ModelTransient, RagweaveError
@@ -62,7 +62,7 @@ def catch_up(
         return 0, ""
     if extractor is None:
         return 0, "entities were not extracted: RAGWEAVE_ENTITIES is llm, and no chat model is configured"
-    params = hashlib.sha256(f"{VERSION} {extractor.name}".encode()).hexdigest()[:16]
+    params = _params(extractor.name)
     todo, finished = _todo(held, row, params)
     reading = _Reading(extractor, stop)
     if todo:
@@ -80,6 +80,27 @@ def catch_up(
         not_merged = describe(held, row, extractor.merge)
     remarks = (reading.remark(len(todo)), not_unified, not_merged)
     return reading.read, "; ".join(filter(None, remarks))
+
+
+def chunks_left(catalog: Catalog, library: str, reader: str) -> tuple[int, int]:
+    """Return the number of chunks of a library's recordings, and of those that `reader` has not read.
+
+    `reader` is the name of an extractor.
+    """
+    extracted = store.marked(catalog, library, store.EXTRACT)
+    params = _params(reader)
+    total = left = 0
+    for source in store.contents(catalog, library):
+        for chunk in chunks_of(catalog.items_of(library, source, CORPUS)):
+            total += 1
+            if extracted.get((source, chunk.id)) != params:
+                left += 1
+    return total, left
+
+
+def _params(reader: str) -> str:
+    """Return the digest of an extractor and of the rules by which its replies are read."""
+    return hashlib.sha256(f"{VERSION} {reader}".encode()).hexdigest()[:16]
 
 
 def _mark_whole(held: Stores, row: LibraryRow, finished: Mapping[str, str]) -> None:

@@ -88,6 +88,12 @@ def _write_podcast(data: Path, folder: Path) -> None:
         subtitles(cues, folder / f"{episode}.vtt")
 
 
+def write_recordings(data: Path, folder: Path) -> None:
+    """Write the films of the lectures and the transcripts of the podcast into a folder."""
+    write(data / "slide_lectures_swc", folder)
+    _write_podcast(data, folder)
+
+
 async def prepared(data: Path, work: Path, frames: bool) -> Library:
     """Index the recordings once, with the kept entities and, with `frames`, the kept captions.
 
@@ -108,8 +114,7 @@ async def prepared(data: Path, work: Path, frames: bool) -> Library:
     corpora_settings.cache_clear()
     if not (work / "recordings.done").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        write(data / "slide_lectures_swc", folder)
-        _write_podcast(data, folder)
+        write_recordings(data, folder)
         (work / "recordings.done").touch()
     await index([folder], name, models=kept.models(frames))
     if kept.missing.exists() and any(kept.missing.glob("*.json")):

@@ -47,6 +47,18 @@ def test_three_passages_fit_one_page_and_each_is_one_stretch_of_its_text() -> No
     assert all(q.text in q.item.text and q.text.startswith("The ferry of pier") for q in found)
 
 
+@pytest.mark.parametrize("question", ["Wie hoch ist die Kaution?", "Which picture shows the Kaution?"])
+def test_the_words_of_a_scanned_page_are_shown_once_though_the_page_and_its_picture_hold_them(
+    question: str,
+) -> None:
+    lines = "Mietvertrag\n\nDie Kaution beträgt 1.450 Euro."
+    page = item(lines, "scan")
+    picture = item(" ".join(lines.split()), "scan", corpus="image", ordinal=1)
+    other = item("Die Kaution der Halle beträgt 900 Euro.", "hall")
+    found = quotes(question, [[page], [picture], [other]], lambda term: 1.0)
+    assert sorted(q.item.source for q in found) == ["hall", "scan"]
+
+
 def test_the_first_three_are_those_of_a_longer_list() -> None:
     texts = [f"The ferry of pier {n} sails at {n} o'clock. Pier {n} is grey." for n in range(9)]
     three, more = (quoted("When does the ferry sail from pier 7?", *texts, most=n) for n in (QUOTES, 8))

@@ -105,7 +105,7 @@ async def test_as_published_the_note_of_what_stands_in_names_the_graph_that_is_m
 ) -> None:
     preset = Context(preset="video-rag-paper", mode="extractive", grade_by="local")
     (note,) = [n for n in (await ask("Who found the comet?", preset)).notes if "was published" in n]
-    assert "entity graph gpt-4o-mini: none in this library, set RAGWEAVE_ENTITIES=llm" in note
+    assert "entity graph gpt-4o-mini: none in this library; `ragweave setup entities` offers it" in note
     library = await open_library()
     (source, *_) = await library.sources()
     chunk = chunks_of(await library.items_of(source.id, "clip"))[0]

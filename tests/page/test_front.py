@@ -34,7 +34,9 @@ def test_the_first_screen_has_eight_controls_at_most_and_the_composer_is_as_wide
         assert edges[0]["x"] == pytest.approx(edges[1]["x"], abs=1)
         assert edges[0]["width"] == pytest.approx(edges[1]["width"], abs=1)
         if above == ".column.welcome":
-            ask(page, "When was the lamp of the lighthouse first lit?")
+            turn = ask(page, "When was the lamp of the lighthouse first lit?")
+    card = turn.locator(".quotation").first.bounding_box()
+    assert [card["x"], card["width"]] == pytest.approx([edges[1]["x"], edges[1]["width"]], abs=1)
 
 
 def test_the_chat_model_introduces_a_library_when_it_is_asked_to(window: Any, site: Any) -> None:
@@ -105,6 +107,7 @@ def test_the_models_that_are_set_up_can_be_tried(window: Any) -> None:
     expect(dialog.get_by_text("It encodes in")).to_be_visible(timeout=30_000)
     expect(dialog.get_by_text("scripted").first).to_be_visible()
     expect(dialog.get_by_text("The one that writes, because RAGWEAVE_JUDGE is not set.")).to_be_visible()
+    expect(dialog.get_by_text("recordings without subtitles are not heard")).to_be_visible()
     dialog.get_by_role("button", name="Try it: understudy").click()
     expect(dialog.get_by_text("It answers “")).to_be_visible(timeout=30_000)
     assert findings(page) == []

@@ -123,7 +123,14 @@ async def test_a_writer_is_offered_tried_and_answers_no_other_is_and_its_key_is_
     model_settings.cache_clear()
     roles = {row["role"]: row for row in listed.json()["roles"]}
     writer = roles["writer"]
-    told = {"model": "usual", "host": "127.0.0.1", "own": True, "variable": "RAGWEAVE_CHAT", "key": True}
+    told = {
+        "model": "usual",
+        "host": "127.0.0.1",
+        "own": True,
+        "variable": "RAGWEAVE_CHAT",
+        "key": True,
+        "absent": False,
+    }
     assert [(roles[r]["host"], roles[r]["key"]) for r in ("embed", "rerank")] == [("", False)] * 2
     assert writer == {"role": "writer", "test": True, **told} and listed.json()["writers"] == [
         "usual",
@@ -142,6 +149,7 @@ async def test_without_a_chat_model_the_encoder_alone_can_be_tried_and_by_no_bou
     assert {offer["part"] for offer in listed["offers"]} == {part["part"] for part in listed["parts"]}
     assert listed["parts"][0]["command"] == "ragweave setup chat"
     assert rows["embed"] and not rows["writer"] and not rows["asr"]
+    assert [row["role"] for row in listed["roles"] if row["absent"]] == ["asr"], "its model does not ship"
     assert int((await client.post("/api/models/embed/test", json={})).json()["said"]) > 0
     for role, status in (("writer", 409), ("asr", 422)):
         assert (await client.post(f"/api/models/{role}/test", json={})).status_code == status

@@ -47,7 +47,8 @@ function change(part, name) {
 }
 
 /** Why a role has its model. */
-function why({ role, own, also, variable }) {
+function why({ role, own, also, absent, variable }) {
+  if (absent) return t("models.absent");
   if (also) return t("models.also", { variable: "RAGWEAVE_CHATS" });
   if (own) return t("models.own", { variable });
   return t(CHAT.includes(role) ? "models.writer" : "models.ships", { variable });
@@ -55,7 +56,7 @@ function why({ role, own, also, variable }) {
 
 function row(told) {
   const { role, model, host, key, test, also } = told;
-  const facts = [model, host, key && t("models.key")].filter(Boolean).join(" · ");
+  const facts = [told.absent ? "" : model, host, key && t("models.key")].filter(Boolean).join(" · ");
   const status = h("span.fine", { role: "status" });
   const name = also ? model : t(`role.${role}`);
   const button = h("button.button.small", { type: "button", text: t("models.test"), "aria-label": t("models.test.role", { role: name }) });

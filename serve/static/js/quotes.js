@@ -11,6 +11,7 @@ import { state } from "./state.js";
 import { titleOf } from "./words.js";
 
 const ROW = /(?:^|\s)\|(?=\s|$)/;
+const SHORT = 24; // characters of a cell that stays in one line: a date, an amount, a name
 const BAR = /(?:^|(?<=\s))\|(?=\s|$)/g;
 
 /** Put a quote after those before it, and what they are above the first. */
@@ -94,7 +95,7 @@ function tableOf(text, lines, marks) {
   const rows = lines.map((line) => cellsOf(text, line));
   const [first, second] = rows;
   const named = second && first.length === second.length && !first.some(({ start, end }) => /\d/.test(text.slice(start, end)));
-  const cell = (name, { start, end }) => h(name, { scope: name === "th" ? "col" : null }, ...highlighted(text, start, end, marks));
+  const cell = (name, { start, end }) => h(end - start > SHORT ? name : `${name}.short`, { scope: name === "th" ? "col" : null }, ...highlighted(text, start, end, marks));
   const made = rows.map((cells, n) => h("tr", {}, ...cells.map((one) => cell(named && n === 0 ? "th" : "td", one))));
   return h("div.wide", { tabindex: "0", role: "group", "aria-label": t("quotes.table") }, h("table", {}, ...made));
 }

@@ -44,7 +44,7 @@ def written() -> dict[str, str | None]:
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    monkeypatch.setattr(guide, "_is_terminal", lambda: True)
+    monkeypatch.setattr(guide, "is_terminal", lambda: True)
     monkeypatch.setattr(offered, "SERVERS", {"Ollama": 9, "llama.cpp": 9})
 
 
@@ -291,7 +291,7 @@ def test_all_with_yes_takes_the_recommended_models_and_continues_after_a_failure
 def test_without_a_terminal_it_lists_and_changes_nothing(
     main: Any, hub: ScriptedHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guide, "_is_terminal", lambda: False)
+    monkeypatch.setattr(guide, "is_terminal", lambda: False)
     code, out, _ = main("setup")
     assert code == 0 and "ragweave setup --all --yes" in out and "Chat model: none" in out
     assert main("setup", "--yes")[0] == main("setup", "ears")[0] == main("setup", "--remove")[0] == 2

@@ -33,7 +33,7 @@ def written() -> dict[str, str | None]:
 def _alone(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """No server on this machine, no extra installed, no pip, and a person at the keyboard."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(guide, "_is_terminal", lambda: True)
+    monkeypatch.setattr(guide, "is_terminal", lambda: True)
     monkeypatch.setattr(offered, "SERVERS", {"Ollama": 9})
     monkeypatch.setattr(offered, "find_spec", lambda name: None)
     monkeypatch.setattr(extras, "can_install", lambda: False)
@@ -69,7 +69,7 @@ def test_all_names_the_missing_extras_as_one_pip_line_and_fails(main: Any) -> No
 def test_without_a_terminal_the_missing_extras_are_one_line_and_it_fails(
     main: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guide, "_is_terminal", lambda: False)
+    monkeypatch.setattr(guide, "is_terminal", lambda: False)
     code, out, err = main("setup")
     assert code == 2 and "Chat model: none" in out
     assert err.count("\n") == 1 and "pip install 'ragweave[local,fastembed,video]'" in err
