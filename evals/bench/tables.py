@@ -22,8 +22,8 @@ class Arm(_Data):
     """One row of a table: a graph or a preset, with the knobs over it.
 
     `route` takes the place of the router: `none`, `own` (the corpus of the set), `oracle`, `random`,
-    `every` (all corpora as one pool), `modality` (the router without granularity), or a label. `off` names what
-    is left out of the graph (`ragweave.evals.off`).
+    `every` (all corpora as one pool), `modality` (the router without granularity), or a label. `off` names
+    what is left out of the graph (`ragweave.evals.off`).
     """
 
     graph: str = ""
