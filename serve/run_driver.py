@@ -15,7 +15,7 @@ from ragweave.components.context import Context
 from ragweave.components.run_context import has_writer_model
 from ragweave.graphs import run as graphs
 from ragweave.serve.attached import FileDesk
-from ragweave.serve.conversations import forget_steps
+from ragweave.serve.conversations import forget_steps, settle
 from ragweave.serve.counters import ERRORS
 from ragweave.serve.direct import events_of, interrupted, noted, too_long
 from ragweave.serve.journal import Journal
@@ -111,6 +111,7 @@ class RunDriver:
             run.holds = True
             async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
+            await settle(self._saver, run.thread)
             await self._succeed(run, last)
         except asyncio.CancelledError:
             await self._stopped(run)
