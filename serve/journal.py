@@ -27,7 +27,7 @@ class Entry:
     data: str
 
 
-_TOGETHER = 0.05
+_TOGETHER = 0.1
 """Seconds for which an event waits, so that several events of a run are stored and sent at once."""
 _AT_ONCE = "sentence"
 """Type of the events that do not wait: a person reads them."""

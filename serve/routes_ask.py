@@ -190,7 +190,8 @@ async def ask(
     run = await app_state.runs.start(
         caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen
     )
-    await asyncio.to_thread(_keep_files, app_state, caller, thread, sent)
+    if sent:
+        await asyncio.to_thread(_keep_files, app_state, caller, thread, sent)
     if request.headers.get("accept", "").startswith("text/event-stream"):
         events = journal.stream(run.journal, request)
         events.headers["Content-Location"] = f"/api/runs/{run.id}/events"

@@ -180,7 +180,7 @@ class RunDriver:
 
     async def _with_files(self, run: ServedRun) -> Context:
         """Return the context of a run with the files of its conversation."""
-        if run.context.files:
+        if run.context.files or run.new:
             return run.context
         # Another server began this run, or an earlier query sent the files.
         return run.context.with_files(await self._files.of_thread(run.owner, run.thread))

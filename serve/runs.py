@@ -81,6 +81,7 @@ class Runs:
             await self._drop_waiting(thread.id)
         id = secrets.token_urlsafe(16)
         run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier)
+        run.new = new
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
             images = [p.image for p in run.pictures]
