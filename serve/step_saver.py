@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import aiosqlite
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -49,7 +48,7 @@ class _Late:
         """The next steps are stored without waiting for the end of the moment."""
 
     def step(self, config: Any, checkpoint: str) -> _Step:
-        """Return a step by its checkpoint; it replaces an earlier one, and is not stored after a later one."""
+        """Return a step by its checkpoint; it replaces an earlier one, and a later one stays."""
         at = config["configurable"]
         key = str(at["thread_id"]), str(at["checkpoint_ns"])
         found = self.steps.get(key)
@@ -78,12 +77,12 @@ class StepSaver(AsyncSqliteSaver):
     Reads and deletions see the steps that are not stored yet.
 
     Args:
-        conn: reads and deletes.
+        saver: its connection reads and deletes.
         file: writes steps, in threads.
     """
 
-    def __init__(self, conn: aiosqlite.Connection, file: sqlite3.Connection) -> None:
-        super().__init__(conn)
+    def __init__(self, saver: AsyncSqliteSaver, file: sqlite3.Connection) -> None:
+        super().__init__(saver.conn)
         self._file, self._late = SqliteSaver(file), _Late()
 
     async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
@@ -198,13 +197,13 @@ def _write(steps: Mapping[_Key, _Step]) -> dict[_Key, Exception]:
 @asynccontextmanager
 async def open_file(path: Path) -> AsyncIterator[StepSaver]:
     """Open the file of conversations; its steps are stored before it is closed."""
-    async with aiosqlite.connect(path) as conn:
+    async with AsyncSqliteSaver.from_conn_string(str(path)) as reader:
         with closing(sqlite3.connect(path, check_same_thread=False)) as file:
-            await conn.execute("PRAGMA busy_timeout = 60000")
+            await reader.conn.execute("PRAGMA busy_timeout = 60000")
             file.execute("PRAGMA busy_timeout = 60000")
             # A power cut may lose the checkpoints of the last turn; its answer is in the store.
             file.execute("PRAGMA synchronous = NORMAL")
-            saver = StepSaver(conn, file)
+            saver = StepSaver(reader, file)
             try:
                 yield saver
             finally:
