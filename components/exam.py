@@ -196,7 +196,7 @@ async def passed(run: RunContext, progress: Progress | None = None) -> ExamResul
     model = run.asked("check")
     key = _key(model)
     async with _lock(key):
-        kept = await asyncio.to_thread(_read, key)
+        kept = _known_here.get(key) or await asyncio.to_thread(_read, key)
         if kept is not None:
             return kept
         run.event({"type": "note", "text": SITS})
@@ -243,8 +243,8 @@ def _counted(ask: Ask, progress: Progress) -> Ask:
 
 
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[_Key, asyncio.Lock]] = WeakKeyDictionary()
-_sat_here: dict[_Key, ExamResult] = {}
-"""Results of this process: without them, a read-only home would cost an exam for each answer."""
+_known_here: dict[_Key, ExamResult] = {}
+"""Results that this process has read, or has found: a read-only home would cost an exam for each answer."""
 
 
 def _lock(key: _Key) -> asyncio.Lock:
@@ -254,19 +254,21 @@ def _lock(key: _Key) -> asyncio.Lock:
 
 
 def _read(key: _Key) -> ExamResult | None:
-    if key in _sat_here:
-        return _sat_here[key]
+    if key in _known_here:
+        return _known_here[key]
     try:
         result = ExamResult.model_validate_json(key.path.read_bytes())
     except (OSError, ValidationError):
         return None
-    usable = result.of == _sentences() and 0 <= result.right <= result.of
-    return result if usable else None
+    if result.of != _sentences() or not 0 <= result.right <= result.of:
+        return None
+    _known_here[key] = result
+    return result
 
 
 def _keep(key: _Key, result: ExamResult) -> None:
     """Write a result to a temporary file and move it, so that no reader sees half of it."""
-    _sat_here[key] = result
+    _known_here[key] = result
     draft = ""
     try:
         key.path.parent.mkdir(parents=True, exist_ok=True)

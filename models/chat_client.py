@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
+from ragweave.models.chat_events import PlainCompletions
 from ragweave.models.chat_ways import Ways, recall, remember
 from ragweave.models.errors import ModelError
 from ragweave.models.meter import Meter
@@ -185,6 +186,7 @@ def build(served: Served) -> BaseChatModel:
     timeout = Timeout(None, connect=_CONNECT)
     client = ChatOpenAI(model=name, stream_usage=True, timeout=timeout, stream_chunk_timeout=None, **options)
     client.root_async_client._client.event_hooks = {"response": [partial(_bounded, served.host)]}
+    client.async_client = PlainCompletions(client.root_async_client)
     return client
 
 

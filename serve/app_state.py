@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from ragweave.models.text import storable
 from ragweave.serve.conversations import of_the_server
+from ragweave.serve.event_writer import EventWriter
 from ragweave.serve.jobs import Jobs
 from ragweave.serve.kept_files import KeptFiles
 from ragweave.serve.overview import Overviews
@@ -101,8 +102,9 @@ async def opened(
     records = Records(store, replica.id)
     followed = Followed(records)
     async with of_the_server() as saver:
-        runs = Runs(records, followed, saver, slots, pictures.files)
-        jobs = Jobs(records, followed)
+        writer = EventWriter(records)
+        runs = Runs(records, writer, followed, saver, slots, pictures.files)
+        jobs = Jobs(records, writer, followed)
         app_state = AppState(
             settings,
             slots,

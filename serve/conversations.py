@@ -44,18 +44,23 @@ async def of_the_server() -> AsyncIterator[Saver]:
         async with in_database(url, SCHEMA) as saver:
             yield saver
         return
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    from ragweave.serve.step_saver import open_file
 
     home = corpora_settings().home
-    async with AsyncSqliteSaver.from_conn_string(str(home / "conversations.sqlite")) as saver:
-        await saver.conn.execute("PRAGMA busy_timeout = 60000")
+    async with open_file(home / "conversations.sqlite") as saver:
         async with _alone(
             held(home, SCHEMA, _PATIENCE, "The conversations are made by", "start this one again")
         ):
             await saver.setup()
-        # A power cut may lose the checkpoints of the last turn; its answer is in the store.
-        await saver.conn.execute("PRAGMA synchronous = NORMAL")
         yield saver
+
+
+async def settle(saver: Saver, thread: str) -> None:
+    """Wait until the last step of a conversation is stored."""
+    from ragweave.serve.step_saver import StepSaver
+
+    if isinstance(saver, StepSaver):
+        await saver.settle(thread)
 
 
 async def forget_library(tables: Database, library: str) -> None:
@@ -91,14 +96,14 @@ async def latest(saver: Saver, limit: int) -> list[str]:
 
 async def forget_steps(saver: Saver, thread: str, run: str) -> None:
     """Delete the checkpoints of a conversation before the last one of a run."""
-    conn: Any = saver.conn
+    from ragweave.serve.step_saver import StepSaver
+
     given = {"thread": thread, "run": run}
-    if _is_file(saver):
-        async with saver.lock:
-            for table in ("writes", "checkpoints"):
-                await conn.execute(f"DELETE FROM {table} WHERE {_BEFORE.format(json='TEXT')}", given)
-            await conn.commit()
+    if isinstance(saver, StepSaver):
+        before = _BEFORE.format(json="TEXT")
+        saver.delete_later(thread, [f"writes WHERE {before}", f"checkpoints WHERE {before}"], given)
         return
+    conn: Any = saver.conn
     before = _BEFORE.format(json="JSONB")
     steps = (
         f"checkpoint_writes WHERE {before}",

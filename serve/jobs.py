@@ -20,6 +20,7 @@ from ragweave.corpora.store.objects import discard, here
 from ragweave.corpora.store.stores import stores
 from ragweave.serve.access import Caller, visible
 from ragweave.serve.counters import FILES, JOBS
+from ragweave.serve.event_writer import EventWriter
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
@@ -60,8 +61,8 @@ class Job:
 class Jobs:
     """The indexing jobs of this server, with access to those of other servers."""
 
-    def __init__(self, records: Records, followed: Followed) -> None:
-        self._records, self._followed = records, followed
+    def __init__(self, records: Records, writer: EventWriter, followed: Followed) -> None:
+        self._records, self._writer, self._followed = records, writer, followed
         self._jobs: dict[str, Job] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -86,7 +87,7 @@ class Jobs:
         except BaseException:
             del self._jobs[record.id]
             raise
-        job.journal.kept_by(partial(self._records.tell, record.id))
+        job.journal.kept_by(partial(self._writer.tell, record.id))
         for row in refused:
             job.journal.add({"type": "failed", **row})
         JOBS.inc()
@@ -201,7 +202,7 @@ class Jobs:
             del self._jobs[job.record.id]
 
     async def _end(self, record: Record, journal: Journal, status: Status, *events: dict[str, Any]) -> None:
-        keep = partial(self._records.end, record, status)
+        keep = partial(self._writer.end, record, status)
         await journal.close(*events, {"type": "end", "status": status}, keep=keep)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +27,13 @@ class Entry:
     data: str
 
 
-_TOGETHER = 0.05
-"""Seconds for which an event waits, so that several events are stored in one transaction."""
+_TOGETHER = 0.1
+"""Seconds for which an event waits, so that several events of a run are stored and sent at once."""
+_AT_ONCE = "sentence"
+"""Type of the events that do not wait: a person reads them."""
 
-Keep = Callable[[Sequence[Entry]], None]
-"""Stores events durably, or raises; called in a thread."""
+Keep = Callable[[Sequence[Entry]], Awaitable[None]]
+"""Stores events durably, or raises."""
 
 
 class Journal:
@@ -48,16 +50,20 @@ class Journal:
         self._keep: Keep | None = None
         self._keeping: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
+        self._urgent = asyncio.Event()
         self._more = asyncio.Event()
 
     def kept_by(self, keep: Keep) -> None:
         """Set the function that stores the events added from now on."""
         self._keep = keep
         self._closing.clear()
+        self._urgent.clear()
 
     def add(self, event: Mapping[str, Any]) -> None:
         """Append an event; its `type` names its kind."""
         self._append(event)
+        if event["type"] == _AT_ONCE:
+            self._urgent.set()
         # Events that arrive shortly after, or while others are being stored, share a transaction.
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep_up())
@@ -65,6 +71,7 @@ class Journal:
     async def close(self, *last: Mapping[str, Any], keep: Keep) -> None:
         """Append the last events and store them with all pending ones, in one transaction."""
         self._closing.set()
+        self._urgent.set()
         if self._keeping is not None:
             await asyncio.wait([self._keeping])
         for event in last:
@@ -129,15 +136,17 @@ class Journal:
             while len(self.entries) < len(self._added):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_TOGETHER):
-                        await self._closing.wait()
-                        return
+                        await self._urgent.wait()
+                if self._closing.is_set():
+                    return
+                self._urgent.clear()
                 await self._store_and_show(self._keep)
         except Exception as error:  # the next event tries again, and `close` tries a last time
             logger.warning("the events of a run could not be stored yet (%s)", error)
 
     async def _store_and_show(self, keep: Keep) -> None:
         new = self._added[len(self.entries) :]
-        await asyncio.to_thread(keep, new)
+        await keep(new)
         self.show(new)
 
     def _wake(self) -> None:

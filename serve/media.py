@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Annotated, Any, cast
@@ -287,9 +287,7 @@ async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) 
     for row in rows:
         if "url" not in row["locator"]:
             ids.add(_item_to_open(row))
-    sources: Mapping[str, Source] = {}
-    if ids:
-        sources = await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, sorted(ids)))
+    sources = await _sources_of(library, ids)
     opened = []
     for row in rows:
         item = _item_to_open(row)
@@ -299,6 +297,24 @@ async def with_openings(library: LibraryRow, rows: Sequence[Mapping[str, Any]]) 
         plain["open"] = opening(library, item, row["locator"], sources.get(item))
         opened.append(plain)
     return opened
+
+
+_known_sources: dict[tuple[str, int], dict[str, Source]] = {}
+"""The sources of cited items, by library and generation."""
+_MOST_KNOWN = 8
+"""Generations of libraries whose sources are kept."""
+
+
+async def _sources_of(library: LibraryRow, ids: Collection[str]) -> Mapping[str, Source]:
+    """Return the sources of items; the events of a run cite the same ones several times."""
+    generation = library.id, library.generation
+    if generation not in _known_sources and len(_known_sources) >= _MOST_KNOWN:
+        _known_sources.clear()
+    known = _known_sources.setdefault(generation, {})
+    missing = sorted(set(ids).difference(known))
+    if missing:
+        known |= await asyncio.to_thread(lambda: stores().catalog.sources_of(library.id, missing))
+    return known
 
 
 def _item_to_open(row: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,6 +20,9 @@ from ragweave.serve.problems import Refused
 from ragweave.serve.store import ConversationThread, Store, begin_turn, packed, set_turn
 
 Status = Literal["running", "waiting", "done", "failed", "cancelled"]
+
+Write = Callable[[Connection], None]
+"""Changes the tables within a transaction."""
 
 _KEPT_SECONDS = 900.0
 """Seconds for which the journal of an ended run can still be read."""
@@ -160,26 +163,46 @@ class Records:
             RunLost: the run does not belong to this server any more.
         """
         with self._store.writing() as db:
-            self._add_events(db, id, entries)
+            self.add_events(db, id, entries)
 
-    def end(self, record: Record, status: Status, entries: Sequence[Entry], **kept: Any) -> None:
-        """Store how a run of this server ended, or that it waits, with its last events.
+    def write_together(self, writes: Sequence[Write]) -> list[Exception | None]:
+        """Execute writes in one transaction, or each in its own if one of them fails; return their errors."""
+        errors: list[Exception | None] = []
+        try:
+            with self._store.writing() as db:
+                for write in writes:
+                    errors.append(_lost(write, db))
+        except Exception as error:
+            if len(writes) == 1:
+                return [error]
+            errors = []
+            for write in writes:
+                errors += self.write_together([write])
+        return errors
+
+    def add_end(
+        self, db: Connection, record: Record, status: Status, entries: Sequence[Entry], **kept: Any
+    ) -> None:
+        """Store within a transaction how a run of this server ended, or that it waits, with its last events.
 
         `kept` has the `answer`, `problem` and `trail` of its turn.
 
         Raises:
-            RunLost: the run does not belong to this server any more.
+            RunLost: the run does not belong to this server any more; nothing was changed.
         """
         ended = None if status == "waiting" else time.time()
-        with self._store.writing() as db:
-            self._add_events(db, record.id, entries)
-            change = "UPDATE runs SET status = :status, ended = :ended WHERE id = :id"
-            sent(db, change, id=record.id, status=status, ended=ended)
-            if record.turn:
-                set_turn(db, record.thread, record.turn, status, **kept)
+        self.add_events(db, record.id, entries)
+        change = "UPDATE runs SET status = :status, ended = :ended WHERE id = :id"
+        sent(db, change, id=record.id, status=status, ended=ended)
+        if record.turn:
+            set_turn(db, record.thread, record.turn, status, **kept)
 
-    def _add_events(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
-        """Store events within a transaction; the column `told` counts those of a run."""
+    def add_events(self, db: Connection, id: str, entries: Sequence[Entry]) -> None:
+        """Store events within a transaction; the column `told` counts those of a run.
+
+        Raises:
+            RunLost: the run does not belong to this server any more; nothing was changed.
+        """
         change = (
             "UPDATE runs SET told = told + :more WHERE id = :id AND status = 'running' AND server = :server"
         )
@@ -188,7 +211,7 @@ class Records:
             raise RunLost
         if entries:
             rows = [{"run": id, "n": e.id, "type": e.type, "data": e.data} for e in entries]
-            db.execute(text("INSERT INTO events VALUES (:run, :n, :type, :data)"), rows)
+            db.execute(_ADD_EVENT, rows)
 
     def after(self, seen: Mapping[str, int]) -> dict[str, list[Entry]]:
         """Return the events of runs after the numbers that were `seen`, by the id of the run.
@@ -213,6 +236,18 @@ class Records:
         with self._store.reading() as db:
             rows = sent(db, f"SELECT {columns} FROM runs WHERE {where} ORDER BY id", **given).mappings().all()
         return [_record(row) for row in rows]
+
+
+_ADD_EVENT = text("INSERT INTO events VALUES (:run, :n, :type, :data)")
+
+
+def _lost(write: Write, db: Connection) -> RunLost | None:
+    """Execute a write; return its error if its run was lost, which changes nothing."""
+    try:
+        write(db)
+    except RunLost as error:
+        return error
+    return None
 
 
 def _record(row: Mapping[Any, Any]) -> Record:

@@ -197,7 +197,9 @@ async def ask(
         caller, last.text, thread, row, graph, context, pictures, earlier, new, replaces, body.seen,
         said.notes,
     )  # fmt: skip
-    await asyncio.to_thread(_keep_files, app_state, caller, thread, [*sent, *_that_were_read(said)])
+    files = [*sent, *_that_were_read(said)]
+    if files:
+        await asyncio.to_thread(_keep_files, app_state, caller, thread, files)
     return _begun(request, run)
 
 

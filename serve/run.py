@@ -37,6 +37,8 @@ class ServedRun:
     turn: int = 0
     journal: Journal = field(default_factory=Journal)
     status: Status = "running"
+    new: bool = False
+    """The run began its conversation."""
     goes_on: bool = False
     """The run continues from the last checkpoint of another server, which was killed."""
     holds: bool = False

@@ -15,9 +15,10 @@ from ragweave.components.context import Context
 from ragweave.components.run_context import has_writer_model
 from ragweave.graphs import run as graphs
 from ragweave.serve.attached import FileDesk
-from ragweave.serve.conversations import forget_steps
+from ragweave.serve.conversations import forget_steps, settle
 from ragweave.serve.counters import ERRORS
 from ragweave.serve.direct import events_of, interrupted, noted, too_long
+from ragweave.serve.event_writer import EventWriter
 from ragweave.serve.journal import Journal
 from ragweave.serve.nearest import found_places
 from ragweave.serve.notes import coded, with_key
@@ -40,9 +41,16 @@ class RunDriver:
     """Execute runs on this server; `runs` holds by id those that have not finished their cleanup."""
 
     def __init__(
-        self, records: Records, followed: Followed, saver: Saver, slots: Slots, files: FileDesk
+        self,
+        records: Records,
+        writer: EventWriter,
+        followed: Followed,
+        saver: Saver,
+        slots: Slots,
+        files: FileDesk,
     ) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
+        self._writer = writer
         self._files = files
         self.runs: dict[str, ServedRun] = {}
         self._graphs: dict[str, Any] = {}
@@ -56,7 +64,7 @@ class RunDriver:
 
     def launch(self, run: ServedRun, first: Mapping[str, Any], resume: bool | None = None) -> None:
         """Start the task of a run; `first` is its first event, `resume` the reader's consent."""
-        run.journal.kept_by(partial(self._records.tell, run.id))
+        run.journal.kept_by(partial(self._writer.tell, run.id))
         run.journal.add(first)
         run.task = asyncio.create_task(self._drive(run, resume), name=f"run {run.id}")
         run.task.add_done_callback(lambda _: self._release_slot(run))
@@ -99,7 +107,7 @@ class RunDriver:
         last = events
         if status != "waiting":
             last = (*events, {"type": "end", "status": status})
-        keep = partial(self._records.end, record, status, trail=trail, **kept)
+        keep = partial(self._writer.end, record, status, trail=trail, **kept)
         await journal.close(*last, keep=keep)
 
     async def _drive(self, run: ServedRun, resume: bool | None) -> None:
@@ -112,6 +120,7 @@ class RunDriver:
             run.holds = True
             async with asyncio.timeout(self._slots.seconds):
                 last = await self._follow(run, resume)
+            await settle(self._saver, run.thread)
             await self._succeed(run, last)
         except asyncio.CancelledError:
             await self._stopped(run)
@@ -178,7 +187,7 @@ class RunDriver:
 
     async def _with_files(self, run: ServedRun) -> Context:
         """Return the context of a run with the files of its conversation."""
-        if run.context.files:
+        if run.context.files or run.new:
             return run.context
         # Another server began this run, or an earlier query sent the files.
         return run.context.with_files(await self._files.of_thread(run.owner, run.thread))

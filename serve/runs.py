@@ -21,6 +21,7 @@ from ragweave.models.errors import RagweaveError
 from ragweave.serve.access import Caller, library_by_id
 from ragweave.serve.attached import FileDesk
 from ragweave.serve.direct import interrupted
+from ragweave.serve.event_writer import EventWriter
 from ragweave.serve.journal import Journal
 from ragweave.serve.problems import NotFound, Refused, problem
 from ragweave.serve.records import Record, Records, Status
@@ -41,10 +42,16 @@ class Runs:
     """The runs of this server, with access to those of other servers."""
 
     def __init__(
-        self, records: Records, followed: Followed, saver: Saver, slots: Slots, files: FileDesk
+        self,
+        records: Records,
+        writer: EventWriter,
+        followed: Followed,
+        saver: Saver,
+        slots: Slots,
+        files: FileDesk,
     ) -> None:
         self._records, self._followed, self._saver, self._slots = records, followed, saver, slots
-        self._driver = RunDriver(records, followed, saver, slots, files)
+        self._driver = RunDriver(records, writer, followed, saver, slots, files)
         self._runs = self._driver.runs
 
     async def start(
@@ -77,6 +84,7 @@ class Runs:
             await self._drop_waiting(thread.id)
         id = secrets.token_urlsafe(16)
         run = ServedRun(id, caller.id, thread.id, library, graph, question, context, pictures, earlier, notes)
+        run.new = new
         knobs = context.model_dump(mode="json", exclude_unset=True)
         async with self._beginning(run):
             images = [p.image for p in run.pictures]

@@ -113,7 +113,7 @@ def sat(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return await checkers.honest(KEY)(question, *given)  # type: ignore[arg-type, return-value]
 
     monkeypatch.setattr("ragweave.components.verdicts.ask", ask)
-    monkeypatch.setattr(exam, "_sat_here", {})
+    monkeypatch.setattr(exam, "_known_here", {})
     return asked
 
 
@@ -132,7 +132,7 @@ async def test_it_is_read_back_by_another_process_and_sat_by_another_model_or_pr
     sat: list[str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def sit_as(name: str) -> int:
-        monkeypatch.setattr(exam, "_sat_here", {})
+        monkeypatch.setattr(exam, "_known_here", {})
         with override(writer=ScriptedChat(model_name=name)):
             assert (await passed(run_of())).passed
         return len(sat)
@@ -152,7 +152,7 @@ async def test_a_corrupt_file_counts_as_none(
     with override(writer=ScriptedChat(model_name="m")):
         await passed(run_of())
         next((home / "exams").iterdir()).write_text(kept)
-        monkeypatch.setattr(exam, "_sat_here", {})
+        monkeypatch.setattr(exam, "_known_here", {})
         await passed(run_of())
     assert len(sat) == 16
 

@@ -132,7 +132,7 @@ async def test_who_stops_a_run_whose_end_is_written_down_waits_for_it_and_for_no
     elsewhere: list[str] = []
     monkeypatch.setattr(Records, "stop", lambda self, id: elsewhere.append(id))
     monkeypatch.setattr(remote_journal, "_STOPS", 0)
-    ending, runs, graph.consent = paused(Records, "end"), app.state.app_state.runs, asks
+    ending, runs, graph.consent = paused(Records, "add_end"), app.state.app_state.runs, asks
     graph.may.set()
     run = await begin(client, QUESTION)
     await ending.begun.wait()
