@@ -208,22 +208,33 @@ REFUSED = {
 }
 
 
-async def test_what_is_no_picture_or_past_a_limit_is_refused_in_words(client: httpx.AsyncClient) -> None:
-    async def refused(*urls: str) -> tuple[int, str]:
+def bomb() -> str:
+    """Return a small picture whose header states 60,000 by 60,000 pixels."""
+    content = bytearray(bytes_of(picture(size=(8, 8))))
+    content[16:24] = (60_000).to_bytes(4, "big") * 2
+    content[29:33] = zlib.crc32(content[12:29]).to_bytes(4, "big")
+    return encoded(content)
+
+
+async def test_a_chat_app_is_answered_with_a_note_where_a_picture_cannot_be_used(
+    client: httpx.AsyncClient,
+) -> None:
+    async def answered(*urls: str) -> str:
         answer = await client.post("/v1/chat/completions", json={"model": "agent", "messages": asked(*urls)})
-        return answer.status_code, answer.json()["error"]["message"]
+        assert answer.status_code == 200, urls
+        return str(answer.json()["choices"][0]["message"]["content"])
 
     for url, why in REFUSED.items():
-        status, told = await refused(url)
-        assert status == 400 and why in told, url
-        assert (await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})).status_code == 400
-    status, told = await refused(*[picture()] * 5)
-    assert status == 400 and "5 were sent" in told
-    bomb = bytearray(bytes_of(picture(size=(8, 8))))
-    bomb[16:24] = (60_000).to_bytes(4, "big") * 2  # the size that the header of a PNG states
-    bomb[29:33] = zlib.crc32(bomb[12:29]).to_bytes(4, "big")
-    status, told = await refused(encoded(bomb))
-    assert status == 422 and "pixels" in told
+        text = await answered(url)
+        assert "A picture of the question was not used" in text and why in text, url
+    assert "a picture after the first 4" in await answered(*[picture()] * 5)
+    assert "pixels" in await answered(bomb())
+
+
+async def test_the_page_is_refused_what_is_no_picture(client: httpx.AsyncClient) -> None:
+    for url, why in REFUSED.items():
+        refused = await client.post("/api/ask", json={"question": ASKED, "pictures": [url]})
+        assert refused.status_code == 400 and why in refused.text, url
 
 
 async def test_a_vision_model_gets_the_picture_and_names_what_it_shows(client: httpx.AsyncClient) -> None:
