@@ -1,7 +1,7 @@
 """What each of the five papers claims, shown again in small from replies that are kept.
 
 `ragweave bench PAPER --claim` runs one of these modules. Each has `claim`, which returns a
-`common.ClaimReport`.
+`common.ClaimReport`, and `LEFT_OUT`: how the sections and lines begin that `--short` leaves out.
 """
 
 CLAIMS = {

@@ -46,6 +46,8 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "standard RAG, 10": ("plain", standard(10)),
 }
 """Graph and knobs of each arm."""
+LEFT_OUT = ("agent, 3 a turn",)
+"""What the short report leaves out."""
 DOCUMENTS = (1, 3, 10)
 """Documents a turn, and of a plain search (figure 4)."""
 
@@ -225,7 +227,7 @@ def _over_hops(record: ClaimRecord, hops: Mapping[int, Sequence[Row]]) -> list[f
 
 def draw(record: ClaimRecord, found: Table, path: Path) -> None:
     """Draw rounds and right answers by hops."""
-    figure, (left, right) = drawing(2, (10.5, 4))
+    figure, (left, right) = drawing(2, (12, 3.8))
     for n, (arm, hops) in enumerate(found.items()):
         rounds = []
         shares = []

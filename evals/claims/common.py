@@ -42,6 +42,16 @@ class ClaimReport:
     draw: Callable[[Path], None] = field(repr=False)
 
 
+def shortened(text: str, left_out: tuple[str, ...]) -> str:
+    """Return a report without the sections and the lines that begin with some words."""
+    sections = []
+    for section in text.split("\n\n"):
+        if not section.startswith(left_out):
+            lines = [line for line in section.splitlines() if not line.startswith(left_out)]
+            sections.append("\n".join(lines))
+    return "\n\n".join(sections)
+
+
 def read_rows(name: str) -> list[Row]:
     """Return the rows of a record.
 

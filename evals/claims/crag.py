@@ -42,6 +42,8 @@ ARMS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 """Graph and knobs of each arm."""
 BASE, *OTHERS = ARMS
 """Plain RAG, and the arms that the report compares with it."""
+LEFT_OUT = ("share of wrong",)
+"""What the short report leaves out."""
 VERDICTS = ("right", "wrong", "declined")
 Verdicts = Mapping[str, Mapping[int, Sequence[str]]]
 """Verdicts by arm and step, in the order of the questions."""

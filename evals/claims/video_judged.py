@@ -108,22 +108,25 @@ def judges_agree(found: Verdicts, aspect: str) -> float:
 
 
 def shown(found: Verdicts) -> str:
-    """Return the shares over both judges and those of each judge overall, with agreement and counts."""
+    """Return the shares over both judges and those of each judge overall, then agreement and counts."""
     rivals = [*next(iter(found.values()))]
     questions = len(votes(found, rivals[0], "overall"))
-    columns = [f"the whole wins, {questions} questions"]
-    for over in rivals:
-        columns.append(f"over {over}")
-    columns += ["orders agree", "judges agree"]
     rows = []
     for aspect in ASPECTS:
-        row = [aspect, *_shares(found, rivals, aspect)]
-        rows.append([*row, f"{orders_agree(found, aspect):.2f}", f"{judges_agree(found, aspect):.2f}"])
+        rows.append([aspect, *_shares(found, rivals, aspect)])
     for name, by_rival in found.items():
-        alone = {name: by_rival}
-        row = [f"overall, {name} judge", *_shares(alone, rivals, "overall")]
-        rows.append([*row, f"{orders_agree(alone, 'overall'):.2f}", ""])
-    return f"{table(columns, rows)}\n{_counted(found, len(rivals) * questions)}"
+        rows.append([f"overall, {name} judge", *_shares({name: by_rival}, rivals, "overall")])
+    shares = table([f"{questions} questions, whole wins over", *rivals], rows)
+    return f"{shares}\n{_counted(found, len(rivals) * questions)}\n\n{_agreement(found)}"
+
+
+def _agreement(found: Verdicts) -> str:
+    """Return how often orders and judges agree, by criterion."""
+    rows: list[list[str]] = []
+    for aspect in ASPECTS:
+        orders, both = orders_agree(found, aspect), judges_agree(found, aspect)
+        rows.append([aspect, f"{orders:.2f}", f"{both:.2f}"])
+    return table(["agreement", "orders", "judges"], rows)
 
 
 def _shares(found: Verdicts, rivals: Sequence[str], aspect: str) -> list[str]:

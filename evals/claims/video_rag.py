@@ -47,6 +47,8 @@ WHOLE, PLAIN, GRAPH = "whole", "plain RAG over transcripts", "graph alone"
 PUBLISHED = "published sort of chunks"
 PRESET: dict[str, Any] = {"preset": "video-rag-paper", "grade_by": "local", "look": "off"}
 KINDS = ("said", "shown")
+LEFT_OUT = ("agreement",)
+"""What the short report leaves out."""
 
 
 class VideoArm(NamedTuple):
@@ -167,9 +169,19 @@ def case(said: Sequence[Mapping[str, Any]]) -> str:
     rows: list[list[Any]] = []
     for row in said:
         if row["question"] == question:
-            places = [f"{name} {clock(start)}-{clock(end)}" for name, start, end in row["clips"]]
-            rows.append([row["arm"], len(row["answer"].split()), ", ".join(places)])
-    return table([f"case: {question}", "words", "clips that the writer saw"], rows)
+            rows.append([row["arm"], len(row["answer"].split()), _places(row["clips"])])
+    return f"case: {question}\n" + table(["", "words", "clips that the writer saw"], rows)
+
+
+def _places(clips: Sequence[Clip]) -> str:
+    """Return clips in words; each recording is named once as long as it stays the same."""
+    places = []
+    last = ""
+    for name, start, end in clips:
+        at = f"{clock(start)}-{clock(end)}"
+        places.append(at if name == last else f"{name} {at}")
+        last = name
+    return ", ".join(places)
 
 
 def _mean(
@@ -199,7 +211,7 @@ def draw(
     path: Path,
 ) -> None:
     """Draw right seconds by kind of question, and the share of verdicts that the whole wins."""
-    figure, axes = drawing(2, (12, 4.6))
+    figure, axes = drawing(2, (12, 4.0))
     series = {}
     for kind in KINDS:
         mine = of_kinds(questions, kind)

@@ -48,6 +48,9 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask before calling a ch
 Claim = Annotated[
     bool, typer.Option("--claim", help="Show what the paper claims, in small, from recorded replies.")
 ]
+Short = Annotated[
+    bool, typer.Option("--short", help="With --claim: leave out the lines that the verdict does not need.")
+]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="PICTURE", help="With --claim: draw it (.svg or .png).")
 ]
@@ -75,6 +78,7 @@ def bench(
     estimate: Estimate = False,
     yes: Yes = False,
     claim: Claim = False,
+    short: Short = False,
     plot: Plot = None,
     bertscore: Bert = "",
     work: Work = WORK,
@@ -86,7 +90,7 @@ def bench(
     the paper's claim from recorded replies (docs/papers.md).
     """
     if claim:
-        return _claim(paper, data, work, plot, json_out)
+        return _claim(paper, data, work, short, plot, json_out)
     options = TableOptions(
         paper, table, block, arms, mode, set_, data, from_ or [], corpus, limit, seed, answers, runs,
         bertscore,
@@ -296,12 +300,14 @@ def _price(tokens: int) -> str:
     return f", {tokens * rate[0] / 1e6:.2f} for them in the unit of your rates" if rate else ""
 
 
-def _claim(paper: str, data: Path | None, work: Path, plot: Path | None, json_out: Path | None) -> None:
+def _claim(
+    paper: str, data: Path | None, work: Path, short: bool, plot: Path | None, json_out: Path | None
+) -> None:
     """Print what a paper claims next to the figures measured here; optionally draw and write them."""
     from importlib import import_module
 
     from ragweave.evals.claims import CLAIMS
-    from ragweave.evals.claims.common import Given
+    from ragweave.evals.claims.common import Given, shortened
     from ragweave.evals.commands.common import writable
     from ragweave.evals.corpus import use_home
     from ragweave.evals.report import write_json
@@ -315,7 +321,7 @@ def _claim(paper: str, data: Path | None, work: Path, plot: Path | None, json_ou
     use_home(work / "home")  # before any setting is read
     module = import_module(f"ragweave.evals.claims.{CLAIMS[paper]}")
     report = run(module.claim(Given(data, work)))
-    typer.echo(report.text)
+    typer.echo(shortened(report.text, module.LEFT_OUT) if short else report.text)
     if plot:
         report.draw(plot)
     if json_out:

@@ -10,7 +10,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from typer.testing import CliRunner
 
 from ragweave.app import cli
-from ragweave.evals.claims import common
+from ragweave.evals.claims import common, video_rag
 from ragweave.models.errors import InputError
 
 
@@ -24,6 +24,17 @@ def test_a_claim_prints_its_report_draws_it_and_writes_its_figures(tmp_path: Pat
     said = bench("video-rag", "--plot", str(plot), "--json", str(figures), work=tmp_path)
     assert said.startswith("6 lectures of 43 minutes") and plot.read_text().startswith("<?xml")
     assert 0 < json.loads(figures.read_text())["whole, first 5"] <= 1
+
+
+def test_a_short_report_leaves_sections_and_lines_out() -> None:
+    text = "arms\n\nhits\none  1\ntwo  2\n\nmore\nthree  3"
+    assert common.shortened(text, ("more", "two ")) == "arms\n\nhits\none  1"
+
+
+def test_a_claim_is_printed_short(tmp_path: Path) -> None:
+    whole = bench("video-rag", work=tmp_path).strip()
+    short = bench("video-rag", "--short", work=tmp_path).strip()
+    assert "\nagreement" in whole and short == common.shortened(whole, video_rag.LEFT_OUT) != whole
 
 
 @pytest.mark.parametrize(

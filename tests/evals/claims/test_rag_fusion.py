@@ -10,12 +10,13 @@ import pytest
 from ragweave.corpora.settings import corpora_settings
 from ragweave.evals.claims import auto_rag, crag
 from ragweave.evals.claims import rag_fusion as claimed
-from ragweave.evals.claims.common import read_rows
+from ragweave.evals.claims.common import read_rows, shortened
 from ragweave.evals.claims.played import ClaimRecord, kept_note, played, verdict
 from ragweave.evals.claims.rag_fusion import QUESTIONS as NAME
 from ragweave.evals.claims.rag_fusion import REWRITES
 from ragweave.evals.corpus import use_home
 from ragweave.evals.sets import folder_of
+from ragweave.tests.evals.claims.page import block_of, without_line
 
 QUESTIONS = read_rows(NAME)
 
@@ -56,10 +57,8 @@ async def test_arms_have_one_to_all_of_the_rewrites_and_as_published_only_vector
     queries = [len({query for query, _ in asked}) for asked in read.values()]
     assert [queries[0], queries[1], *queries[4:7]] == [1, 5, 2, 3, 4]
     assert [key.split()[1] for key in read][7:] == ["dense", "dense", "rrf"]
+    assert without_line("\n".join(places), claimed.LEFT_OUT) == ["NFCorpus"]
     assert {*claimed.FEWER.values(), claimed.PUBLISHED, claimed.AGED, claimed.HYBRID} <= places.keys()
-
-
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "papers.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -86,9 +85,10 @@ def test_a_run_that_abstained_has_declined_whatever_it_shows() -> None:
 @pytest.mark.parametrize(("module", "paper"), [(crag, "crag"), (auto_rag, "auto-rag")])
 def test_the_page_shows_the_report_of_the_record(module: Any, paper: str) -> None:
     record = ClaimRecord.read(module.NAME)
-    figures = module.report(record, record.of("outcome")).text.rsplit("\n\n", 1)[0]
-    command = f"<!-- figures: python -m ragweave.app.cli bench {paper} --claim -->"
-    assert f"{command}\n```\n{figures}\n\n" in PAGE
+    whole = module.report(record, record.of("outcome")).text
+    assert not without_line(whole, module.LEFT_OUT)
+    text = shortened(whole, module.LEFT_OUT)
+    assert block_of(paper).startswith(text.rsplit("\n\n", 1)[0] + "\n\n")
 
 
 def test_a_changed_prompt_is_counted_and_said() -> None:

@@ -11,11 +11,11 @@ import pytest
 from ragweave.corpora.ingest.run import Models
 from ragweave.corpora.knowledge.graph import Mention
 from ragweave.evals.claims import video_judged, video_published, video_rag
-from ragweave.evals.claims.common import Given, read_rows
+from ragweave.evals.claims.common import Given, read_rows, shortened
 from ragweave.evals.claims.video_library import KeptIndexing, key_of
 from ragweave.evals.judge import ASPECTS, Case, Judged
 from ragweave.models.errors import InputError
-from ragweave.tests.evals.claims.page import block_of
+from ragweave.tests.evals.claims.page import block_of, without_line
 
 
 def test_a_clip_is_right_if_it_meets_a_gold_stretch_of_its_recording() -> None:
@@ -113,16 +113,17 @@ def test_the_published_sort_counts_neighbours_that_a_chunk_names_too() -> None:
 
 def test_the_case_names_the_clips_that_each_arm_answers_from() -> None:
     said = [
-        {"question": "Why?", "arm": arm, "answer": "a b", "clips": [["talk", 30.0, 61.5]]}
+        {"question": "Why?", "arm": arm, "answer": "a b", "clips": [["talk", 30, 61.5], ["talk", 0, 9]]}
         for arm in ("whole", "part")
     ]
     lines = video_rag.case(said).splitlines()
-    assert lines[0].startswith("case: Why?") and len(lines) == 4
-    assert lines[2].split() == ["whole", "2", "talk", "0:30-1:01"]
+    assert lines[0] == "case: Why?" and len(lines) == 5
+    assert lines[3].split() == ["whole", "2", "talk", "0:30-1:01,", "0:00-0:09"]
 
 
 def test_the_page_shows_what_the_records_give(tmp_path: Path) -> None:
     report = asyncio.run(video_rag.claim(Given(None, tmp_path)))
-    assert block_of("video-rag") == report.text
+    assert not without_line(report.text, video_rag.LEFT_OUT)
+    assert block_of("video-rag") == shortened(report.text, video_rag.LEFT_OUT)
     report.draw(tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
