@@ -18,22 +18,36 @@ _SIGNS = r" \t>#*_=~–—…\U0001F300-\U0001FAFF\u2600-\u27bf\ufe0f-"
 _SET_OFF = rf"(?:\d[.)][ \t])?(?:<\w{{1,6}}>)?[{_SIGNS}]{{0,10}}"
 _LABEL = rf"\s*{_SET_OFF}(?:my |the )?{_THOUGHT}(?: process| steps| trace)?[ \t]?(?:</\w{{1,6}}>)?"
 _LINE = rf"{_LABEL}(?:[:：]|\.{{3}}|…)?[ \t#*_=~–—-]{{0,8}}"
-_BEGINS_ANSWER = (
-    rf"\n{_SET_OFF}(?:{ANSWER}|(?:final )?(?:response|reply|output))[ \t]?"
+_LABELS_ANSWER = (
+    rf"(?:{ANSWER}|(?:final )?(?:response|reply|output))[ \t]?"
     r"(?:[*_]{0,2}[:：](?:[*_]{2})?|(?:</\w{1,6}>)?[ \t#*_=~–—-]{0,8}\n)\s*(?=[^\s*_]|[*_]{2}[^\s*_])"
-    r"|assistant\s?final\s*"
 )
+_BEGINS_ANSWER = rf"\n{_SET_OFF}{_LABELS_ANSWER}|assistant\s?final\s*"
+_CAPITALS = r"(?-i:(?=[^a-z\n:：]+[:：\n]))"
+_DRESSED = re.compile(rf"\s*([{_SIGNS}]*)")
 
 
 class Phrase(NamedTuple):
     """What opens a thought at the head of a reply, and the pattern that closes the thought.
 
-    If nothing closes it, the thought counts as text if `stays`.
+    If nothing closes it, the thought counts as text if `stays`. A thought that is `labelled` may hold drafts
+    with labels of their own.
     """
 
     opens: re.Pattern[str]
     until: re.Pattern[str]
     stays: bool = False
+    labelled: bool = False
+
+    def until_alike(self, opening: str) -> re.Pattern[str]:
+        """Return what closes a thought with this opening: a label with the same signs, if it has some."""
+        found = _DRESSED.match(opening)
+        signs = found[1].rstrip() if self.labelled and found else ""
+        capitals = self.labelled and opening.isupper()
+        if not signs and not capitals:
+            return self.until
+        begin = rf"\n{re.escape(signs)}[ \t]?{_CAPITALS if capitals else ''}"
+        return re.compile(begin + _LABELS_ANSWER, re.I)
 
 
 def _phrase(opens: str, until: str, stays: bool = False, flags: re.RegexFlag = re.I) -> Phrase:
@@ -61,7 +75,12 @@ PHRASES = (
     ),
     _phrase(r"\s*thinking\.{3}[ \t]*\n", r"\n\.{3}\s?done thinking\.?[ \t]*\n", stays=True),
     _phrase(rf"\s*[*_]{{0,2}}{_THOUGHT} for [^\n:]{{1,20}}s[*_.]{{0,3}}\n", ""),
-    _phrase(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", _BEGINS_ANSWER, True),
+    Phrase(
+        re.compile(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", re.I),
+        re.compile(_BEGINS_ANSWER, re.I),
+        stays=True,
+        labelled=True,
+    ),
     # The name of the role, or a fence of Markdown around the whole reply.
     _phrase(r"\s*(?:[*_]{0,2}assistant[*_]{0,2}[:：][*_]{0,2}|(?:assistant|model)[ \t]*\n)", ""),
     _phrase(r"\s*```(?:markdown|md)[ \t]*\n", ""),

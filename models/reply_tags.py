@@ -13,18 +13,20 @@ _SPEAKER = r"(?i:human|user|instruction|benutzer|nutzer|utilisateur|usuario|по
 TAG = re.compile(
     rf"(?P<lead>[<\[][|｜])(?P<slash>/?)(?P<pipe>[^\s|｜<>\[\]][^|｜<>\[\]\n]{{0,40}})[|｜]?[>\]]"
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
-    rf"|(?:(?P<twice><<)|(?P<entity>&lt;)|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
-    r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)&gt;|\\?[>＞▷⟩〉⟫]))"
-    rf"|(?:(?P<double>\[\[|\{{\{{)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})"
-    rf"(?(double)(?:\]\]|\}}\}})|[\])}}】」])(?!\()"
+    rf"|(?:(?P<twice><<)|(?P<entity>&lt;|\\u003[cC])|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
+    r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)(?:&gt;|\\u003[eE])|\\?[>＞▷⟩〉⟫]))"
+    rf"|(?:(?P<double>\[\[|\{{\{{)|(?P<run>%%|@@|##|==|\|\|)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})"
+    rf"(?(double)(?:\]\]|\}}\}})|(?(run)(?P=run)|[\])}}】」]))(?!\()"
     r"|(?P<fence>```+|~~~+)|(?P<code>`[^`\n]{1,200}`)"
     rf"|(?P<turn>\n[ \t]*(?:#{{1,6}}[ \t]*|[*_]{{2}})?{_SPEAKER}[ \t]?(?:[*_]{{2}})?[:：])"
 )
 """A tag in any brackets, a fence, code within a line, or a line that begins the turn of a speaker."""
 BEGUN = re.compile(
-    r"(?:\\?<{1,2}[^<>\n]{0,110}>?|\\|&(?:l(?:t(?:;[^<>&\n]{0,60}(?:&g?t?)?)?)?)?"
+    r"(?:\\?<{1,2}[^<>\n]{0,110}>?|\\(?:u[03]{0,3}|u003[cC][^<>\n\\]{0,60}(?:\\(?:u[03]{0,3})?)?)?"
+    r"|&(?:l(?:t(?:;[^<>&\n]{0,60}(?:&g?t?)?)?)?)?"
     r"|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[[|｜][^\[\]\n]{0,60}"
-    r"|(?:\[\[?|\{\{?|[(【「])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】」]{1,2})?)?|`[^`\n]{0,200}|``+|~~+"
+    r"|(?:\[\[?|\{\{?|[(【「])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】」]{1,2})?)?"
+    r"|(?P<run>[%@#=|])(?:(?P=run)/?(?:[^\W\d][\w ]{0,29}(?P=run){0,2})?)?|`[^`\n]{0,200}|``+|~~+"
     r"|\n[ \t#*_]{0,8}\w{0,14}[ \t*_]{0,3})\Z"
 )
 """The beginning of a tag or of code, which the text that follows may complete."""
@@ -46,7 +48,8 @@ ANSWERS = re.compile(
 _HTML = frozenset(
     """a abbr b blockquote body br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 head hr html i
     img ins kbd li mark math ol p pre q s samp small span strike strong sub summary sup svg table tbody td th
-    thead title tr tt u ul var cite source ref doc document citation reference""".split()
+    thead title tr tt u ul var cite source ref doc document citation reference
+    co""".split()
 )
 _TOKENS = re.compile(
     r"eos|bos|pad|unk|sep|cls|mask|unused\d*|(?:end|start)_of_\w+|eo[ts]\w*|im_(?:start|end)|0x[0-9a-f]{2}"
@@ -54,16 +57,16 @@ _TOKENS = re.compile(
 )
 """Special tokens that are written as ordinary tags."""
 _SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})
-_TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "turn"})
+_TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "begin", "turn"})
 """Tokens that the name of a role follows."""
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
 OURS = frozenset({"assistant", "model", "bot", "ai", "chatbot", "gpt"})
 OTHERS = frozenset("user human system developer tool function functions observation ipython".split())
 ASKERS = ("user", "human", "system", "developer")
 """Roles whose turn before the answer repeats the prompt."""
-_CITES = re.compile(r"(?:cit|ref|sourc|src|doc|footnote)\w*?[_: -]*\d+")
+_CITES = re.compile(r"(?:co|(?:cit|ref|sourc|src|doc|footnote)\w*?)[_: -]*\d+")
 """The name of a token that cites a document."""
-AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start)[|｜]?>")
+AGAIN = re.compile(r"<[|｜]?(?:channel|im_start|start_header_id|start_of_turn|start|begin)[|｜]?>")
 _NOUNS_OF_TURNS = frozenset({"text", "sentence", "header", "turn", "box", "of"})
 _CHANNEL = re.compile(r"\s{0,8}(?=\S)(?P<name>\w{1,40})?[^<>\n]{0,60}?(?:<[|｜]message[|｜]>|\n)")
 _ROLE = re.compile(r"\s{0,8}(?P<role>\w{1,40})(?=\W)")
@@ -119,7 +122,7 @@ def _kind_in_bracket(name: str, words: list[str]) -> Kind:
 
 def _kind_by_name(lower: str, closes: bool, piped: bool, words: list[str]) -> Kind | None:
     """Return the kind of a tag with a well-known name, or None."""
-    if piped and _CITES.fullmatch(lower):
+    if _CITES.fullmatch(lower):
         return "text"
     if piped and lower in OURS | OTHERS:
         return "role"

@@ -22,7 +22,15 @@ class Inside:
     raw: str
     inline: bool = False
     until: re.Pattern[str] | None = None
+    otherwise: re.Pattern[str] | None = None
     searched: int = 0
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The kinds of tags that end the thought without its closing tag."""
+        if self.kind == "channel":
+            return ("channel", "end", "turn", "role", "special")
+        return ("end", "turn") if self.raw.startswith(("<|", "<｜")) else ()
 
 
 def is_mention(ready: str, follows: str) -> bool:

@@ -50,8 +50,7 @@ class ThoughtReader:
         self._inside: Inside | None = None
         self._fenced = self._spoken = self._answers = self._over = self._done = False
         self._expects: Literal["", "role", "channel", "thought"] = ""
-        self._head = self._trims = True
-        self._last = "\n"
+        self._head, self._trims, self._last = True, True, "\n"
 
     @property
     def waiting(self) -> str:
@@ -116,7 +115,8 @@ class ThoughtReader:
             if found:
                 if found.end() == len(self._pending) and not ended:
                     return False
-                self._inside = Inside("phrase", "", found.group(), phrase.stays, phrase.until)
+                until = phrase.until_alike(found.group())
+                self._inside = Inside("phrase", "", found.group(), phrase.stays, until, phrase.until)
                 self._pending, self._head = self._pending[found.end() :], False
                 return False
         if not ended and may_open(self._pending):
@@ -281,6 +281,8 @@ class ThoughtReader:
         if inside.until is not None:
             found = inside.until.search(self._pending, max(0, inside.searched - LONGEST_TAG))
             inside.searched = len(self._pending)
+            if found is None and ended and inside.otherwise is not None:
+                found = inside.otherwise.search(self._pending)
             if found is None:
                 return False
             self._inside, self._pending, self._trims = None, self._pending[found.end() :], True
@@ -293,13 +295,11 @@ class ThoughtReader:
             if found["fence"] or found["code"] or found["turn"]:
                 continue
             tag = tag_of(found)
-            if inside.kind == "channel" and tag.kind in ("channel", "end", "turn", "role", "special"):
-                self._inside, self._trims = None, True
-                ends = tag.closes or tag.kind in ("end", "special")
-                self._pending = self._pending[found.end() if ends else found.start() :]
+            if tag.kind in inside.ends:
+                at = found.end() if tag.closes or tag.kind in ("end", "special") else found.start()
+                self._inside, self._trims, self._pending = None, True, self._pending[at:]
                 return True
-            paired = tag.name == inside.name or inside.kind == tag.kind == "thought"
-            if tag.closes and paired:
+            if tag.closes and (tag.name == inside.name or inside.kind == tag.kind == "thought"):
                 self._close(inside, self._pending[: found.start()], found)
                 return True
         read = max(read, min(self._begun(read, ended), len(self._pending) - LONGEST_TAG))
