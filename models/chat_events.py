@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,17 +28,40 @@ class PlainCompletions:
         """
         if not stream:
             return await self._client.chat.completions.create(extra_body=extra_body, **body)
-        from openai import AsyncStream
-
         return await self._client.post(
             "/chat/completions",
             cast_to=object,
             body={**body, "stream": True, **(extra_body or {})},
             options={"security": {"bearer_auth": True}},
             stream=True,
-            stream_cls=AsyncStream[object],
+            stream_cls=_first_choices(),
         )
 
     def __getattr__(self, name: str) -> Any:
         """Return any other method of the client's completions."""
         return getattr(self._client.chat.completions, name)
+
+
+@cache
+def _first_choices() -> Any:
+    """Return a class of the client's streams that yields the parts of the first choice only."""
+    from openai import AsyncStream
+
+    class FirstChoices(AsyncStream[object]):
+        async def __aiter__(self) -> AsyncIterator[object]:
+            first: Any = None
+            event: Any
+            async for event in super().__aiter__():
+                choices = event.get("choices") if isinstance(event, dict) else None
+                if isinstance(choices, list) and choices:
+                    if first is None:
+                        first = _index(choices[0])
+                    event = {**event, "choices": [c for c in choices if _index(c) == first]}
+                yield event
+
+    return FirstChoices
+
+
+def _index(choice: Any) -> Any:
+    """Return the number of a choice of a reply; some servers leave it out."""
+    return choice.get("index", 0) if isinstance(choice, dict) else 0

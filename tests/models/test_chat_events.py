@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import httpx
 import pytest
 from langchain_core.messages import HumanMessage
+from langchain_openai import ChatOpenAI
 from openai import AuthenticationError
 from pydantic import SecretStr
 
 from ragweave.models.chat_client import Served, build
+from ragweave.models.chat_events import PlainCompletions
 from ragweave.tests.support import ScriptedServer
 
 QUESTION = [HumanMessage("How high is the tower?")]
@@ -47,3 +51,34 @@ async def test_a_refusal_is_the_error_of_the_client() -> None:
         server.key = "another"
         with pytest.raises(AuthenticationError):
             await parts_of(client(server))
+
+
+def event(text: str, **choice: int) -> dict[str, Any]:
+    return {"id": "r", "object": "chat.completion.chunk", "created": 1, "model": "scripted", "choices": [
+        {"delta": {"content": text}, **choice}
+    ]}  # fmt: skip
+
+
+async def streamed(events: list[dict[str, Any]]) -> str:
+    lines = [f"data: {json.dumps(e)}\n\n" for e in events]
+    body = "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=body, headers={"content-type": "text/event-stream"})
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as http:
+        model: Any = ChatOpenAI(model="scripted", api_key=SecretStr("none"), http_async_client=http)
+        model.async_client = PlainCompletions(model.root_async_client)
+        return "".join([part.text async for part in model.astream(QUESTION)])
+
+
+async def test_the_parts_of_a_second_choice_are_left_out() -> None:
+    both = event("It is ", index=0)
+    both["choices"].append({"index": 1, "delta": {"content": "Maybe "}})
+    mixed = [both, event("ninety", index=1), event("forty metres.", index=0), event(" high.", index=1)]
+    assert await streamed(mixed) == "It is forty metres."
+
+
+@pytest.mark.parametrize("number", [{}, {"index": 1}])
+async def test_a_choice_counts_whatever_its_number(number: dict[str, int]) -> None:
+    assert await streamed([event("It is ", **number), event("forty.", **number)]) == "It is forty."
