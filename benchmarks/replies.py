@@ -69,11 +69,14 @@ class Reader:
         self.texts: list[str] = []
         self.cites: list[list[int]] = []
         self.rows = documents()
-        self.builder = AnswerBuilder(self._emit, {}, {})
+        self.builder = AnswerBuilder(self._emit, {}, {}, self._mark)
 
     def _emit(self, n: int, sentence: Any, citations: Any) -> None:
         self.texts.append(sentence.text)
         self.cites.append(sorted([int(citation.id) for citation in citations]))
+
+    def _mark(self, n: int, sentence: Any, citations: Any) -> None:
+        self.cites[n - 1] = sorted([int(citation.id) for citation in citations])
 
     def tell(self, raw: str) -> None:
         """Show a sentence of the model."""
@@ -105,9 +108,8 @@ async def as_writer(reply: str, width: int) -> Read:
     first = True
     async for sentence in complete_sentences(without_object(arriving(reply, width, begins_cited))):
         raw = unlabelled(sentence) if first else sentence
-        if as_shown(raw):
-            first = False
-            seen.tell(raw)
+        first = first and not as_shown(raw)
+        seen.tell(raw)
     return seen.read
 
 

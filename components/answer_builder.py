@@ -50,6 +50,8 @@ class AnswerBuilder:
         citations: the numbered sources.
         dropped: how many sentences were left out.
         named: strips that the last line of a chat model cites.
+        heading: the framing line before the next line, or "".
+        credited: strips in the lists of sources of an answer that cites nothing else.
         seen: what a vision model saw in items while the answer was written, by id.
     """
 
@@ -66,6 +68,7 @@ class AnswerBuilder:
         self.citations: list[Citation] = []
         self.dropped = 0
         self.named: Sequence[Strip] = ()
+        self.heading, self.credited = "", list[Strip]()
         self.seen: dict[str, str] = {}
         self._emit = emit
         self._mark = mark

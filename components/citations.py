@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from ragweave.components.mark_numbers import bare_numbers, leads_to_a_mark, numbers_in, plain_digits
+from ragweave.components.mark_numbers import PLACE, bare_numbers, leads_to_a_mark, numbers_in, plain_digits
 
 _OPENS = "[【〔［〖⟦(（{"
 _CLOSES = "]】〕］〗⟧)）}"
@@ -23,10 +23,14 @@ _FAINT = re.compile(
     r"(?:\)\)|\}\}|[)）}｝」』》〉»›⟩❩>])"
 )
 """Matches other brackets with what may be numbers."""
+_PLACED = re.compile(r"[\[【]([1-9]\d?):\d{1,3}(?:\s?[-–]\s?\d{1,3})?[\]】]")
+"""Matches a document and a place in it: “[1:2]”."""
 _WRAPPED = re.compile(
-    r"[\[【(（{]\s*([^\d\[\]【】()（）{}\n]{0,40})((?:\s*[,;|]?\s*\[\d{1,3}\])+)\s*[\]】)）}]"
+    r"[\[【(（{]\s*([^\d\[\]【】()（）{}\n]{0,40})((?:\s*[,;|]?\s*\[\d{1,3}\])+)"
+    rf"(?:[\s,;:]*{PLACE}[^\[\]()（）\n]*)?\s*[\]】)）}}]",
+    re.I,
 )
-"""Matches marks inside another bracket, alone or behind words: “(see [1])”."""
+"""Matches marks inside another bracket, alone, behind words or before a page: “(see [1], p. 3)”."""
 _LED = re.compile(rf"(?:\s*[—–→:：|]+|\s+-+|\s+[^\W\d_]+\s?[:：])\s*(?={_MARKS}\s*(?:[.!?。！？]|\n|\Z))")
 """Matches a dash, a colon or “Source:” before the marks at the end of a sentence."""
 _LINKED = re.compile(rf"\^?({_MARKS})(?:\([^()\s]*\))?\^?")
@@ -47,7 +51,9 @@ _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40
 _SINGLE = re.compile(
     rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
 )
-_EMPTY = re.compile(rf"</?(?:co|cite|citation)s?\s*>|(?<=\])\s*</(?:{_NAMED})\s*>", re.I)
+_EMPTY = re.compile(
+    rf"</?(?:co|cite|citation)s?\s*>|\[/?(?:{_NAMED})_(?:start|end)\]\s?|(?<=\])\s*</(?:{_NAMED})\s*>", re.I
+)
 _LATEX = re.compile(r"~?\\(?:\w*cite\w*|footnote\w*|ref|textsuperscript)[\[{]([^{}\n]{1,20})[\]}]")
 _RAISED = re.compile(
     r"\$?(?<!\[)\^\{?(?P<open>\[)?(?P<numbers>[\d,;\s-]{1,12})"
@@ -61,6 +67,7 @@ _SUPERSCRIPT = re.compile(
 _PLAIN_SIGNS = str.maketrans("⁻˒،", "-,,", "⁽⁾")
 _MEASURED = re.compile(r"(?:\d|(?<![^\W\d_])[^\W\d_]{1,3}|\))\$?\Z")
 """Matches the base of a power before a raised number: a number or a short unit."""
+_YEAR = re.compile(r"(?<![\w.,])(?!1000)[12]\d{3}\$?\Z")
 _ENDS_CLAUSE = re.compile(r"\s*(?:[.,;:!?。，；：！？…)\]|]|\Z|\n|\[\d)")
 _STRONG = re.compile(r"\[\d{1,3}(?:\s*,\s*\d{1,3})*\]")
 
@@ -90,7 +97,7 @@ def with_marks(text: str, shown: int = 0) -> str:
 
 def _weakly(text: str, shown: int) -> str:
     """Return a sentence without marks in square brackets with its other marks in plain form."""
-    marked = _FAINT.sub(lambda m: _weak(m, shown), text)
+    marked = _FAINT.sub(lambda m: _weak(m, shown), _PLACED.sub(lambda m: _weak(m, shown), text))
     if marked != text:
         return marked
     return _SUPERSCRIPT.sub(lambda m: _superscript(m, shown), text)
@@ -189,8 +196,9 @@ def _pair(m: re.Match[str]) -> str:
 
 
 def _is_power(m: re.Match[str]) -> bool:
-    """Return whether the text before a raised number makes it a power."""
-    return _MEASURED.search(m.string[: m.start()]) is not None
+    """Return whether the text before a raised number makes it a power; years have none."""
+    before = m.string[: m.start()]
+    return _MEASURED.search(before) is not None and _YEAR.search(before) is None
 
 
 def _raised(m: re.Match[str]) -> str:

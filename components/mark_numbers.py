@@ -7,27 +7,32 @@ import unicodedata
 
 from ragweave.models.text import STOP
 
+_NOUN = (
+    r"(?:do[ck]u?ment\w*|docs?|sources?|passages?|evidence|excerpts?|snippets?|chunks?|extracts?"
+    r"|textstellen?|quellen?|fuentes?|fontes?|fonti|bron(?:nen)?|källa|kilde|źródło|kaynak|belge"
+    r"|источник\w*|документ\w*|джерел[оа]|(?:ال)?مصدر|(?:ال)?مستند|(?:ال)?وثيقة|स्रोत|दस्तावेज़?"
+    r"|文档|文件|文献|来源|來源|资料|資料|文書|출처|문서|자료)"
+)
+"""Matches a word for a document or source, which may name one with its number in a sentence."""
 _DOCUMENTS = re.compile(
-    r"(?:do[ck]u?ment\w*|do[ck]s?|sources?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
-    r"|cit(?:e|ed|ing|ation|a|at)?s?"
-    r"|passages?|evidence|excerpts?|snippets?|chunks?|context|texts?|items?|results?|footnotes?"
-    r"|notes?|fn|ids?|index|files?|extracts?|quotes?|links?|web|knowledge|textstellen?"
-    r"|quellen?|belege?|fuentes?|fontes?|fonti|bron(?:nen)?|käll(?:a|or)|kilder?|lähde|lähteet"
-    r"|źródł[oa]|zdroje?"
-    r"|forrás|sursa|sursă|izvor|πηγή|kaynak|belge|источник\w*|документ\w*|джерел[оа]|מקור|מסמך"
-    r"|(?:ال)?مصدر|(?:ال)?مستند|(?:ال)?وثيقة|(?:ال)?مرجع|منبع|سند|स्रोत|दस्तावेज़?|nguồn|tài|liệu"
+    rf"(?:{_NOUN}|doks?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
+    r"|cit(?:e|ed|ing|ation|a|at)?s?|arti[ck]\w{1,4}"
+    r"|context|texts?|items?|results?|footnotes?"
+    r"|notes?|fn|ids?|index|files?|quotes?|links?|web|knowledge"
+    r"|belege?|källor|kilder|lähde|lähteet|źródła|zdroje?"
+    r"|forrás|sursa|sursă|izvor|πηγή|מקור|מסמך|(?:ال)?مرجع|منبع|سند|nguồn|tài|liệu"
     r"|sumber|dokumen|(?:文档|文件|文献|来源|來源|出处|资料|資料|文書|出典|参考|参见|參見|参照|引用|注释|注|より|見|见|据|根据){1,3}"
     r"|(?:참고|출처|문서|참조)|자료|แหล่งที่มา|เอกสาร|pièces?|passagem|párrafo"
     r"|see|siehe|vgl|cf|voir|ver|vedi|laut|selon|según|см)\.?\Z",
     re.I,
 )
 _NUMBERED = re.compile(r"(?:n[°º]?|no|nr|num|number|nummer|número|numéro)\.?\Z", re.I)
-_PLACE = re.compile(
-    r"(?<=\d)[\s,;:(]*(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?"
-    r"|ch(?:apter)?|стр|页|段)\.?\s*\d.*\Z",
-    re.I | re.S,
+PLACE = (
+    r"(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?"
+    r"|ch(?:apter)?|стр|页|段)\.?\s*\d"
 )
 """Matches the number of a page or line within a document, with its word."""
+_PLACE = re.compile(rf"(?<=\d)[\s,;:(]*{PLACE}.*\Z", re.I | re.S)
 _NO_LIST = re.compile(r"\d[.:]\d")
 """Matches numbers that are no list: a fraction, a time, a score."""
 _RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
@@ -42,6 +47,13 @@ _DOTS = re.compile(r"(?<=\d)\s*(?:…|\.{2,3})\s*(?=\d)")
 _TITLED = re.compile(r"\s*(\d{1,3})(?:\s*(?::\s|\s[-–—]\s)\s*[^\W\d]|\s?[,|]\s[^\W\d]{2}\D*\Z)")
 """Matches a number before the title of its document."""
 _AND = re.compile(r"(?<=\d)\s*\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s*(?=\d)")
+MENTION = re.compile(
+    rf"(?<![^\W_\u2e80-\u9fff\uac00-\ud7af])(?<![“\"'«‘„]){_NOUN}\s?(?:(?:n[°º]|no\.|nr\.|#)\s?)?"
+    r"(?P<numbers>\[?\d{1,2}\]?(?:(?:\s?[,，、&]\s?|\s?\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s?)"
+    r"\[?\d{1,2}\]?)*)(?![\w.,:%-]*\d)(?![”\"'»’])",
+    re.I,
+)
+"""Matches documents that a sentence names by number: “Document 1”, “sources 1 and 3”."""
 _NO_NUMBERS = re.compile(rf"[^\d\s{_LISTS}#^–-]")
 _FEW = 4
 """Most words before that of a document: “according to Document 1”."""
@@ -81,6 +93,12 @@ def leads_to_a_mark(words: str) -> bool:
         return True
     last = found[-1]
     return len(found) <= _FEW + 1 and (last.lower() in STOP or _DOCUMENTS.match(last) is not None)
+
+
+def names_documents(words: str) -> bool:
+    """Return whether words only name documents: “Sources:”, “The references”."""
+    found = re.findall(r"[^\W\d_]+", words)
+    return 0 < len(found) < _FEW and _DOCUMENTS.match(found[-1]) is not None
 
 
 def plain_digits(text: str) -> str:

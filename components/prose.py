@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from pathlib import PurePath
 
 from ragweave.components.answer_builder import AnswerBuilder
 from ragweave.components.citations import with_marks
 from ragweave.components.evidence import Strip
+from ragweave.components.footers import credit, lists_sources
 from ragweave.components.labels import unlabelled
-from ragweave.components.mark_numbers import leads_to_a_mark
 from ragweave.components.sentence_ends import LISTED, MARK, boundary, settled_to
-from ragweave.components.spoken_marks import with_titles
+from ragweave.components.spoken_marks import numbered, with_titles
 from ragweave.corpora.web.plain import one_line, verbatim
 
 LEFT = (
@@ -50,8 +49,8 @@ _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Characters behind an address that end a sentence or a bracket."""
-_LISTS = re.compile(r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+\W{0,3}[:：]\W{0,3})?\[\d")
-"""Matches the beginning of a line that may list sources: a mark, or “Sources:” and a mark."""
+_LEADING = re.compile(r"\s*(?:\[[1-9]\d{0,2}\])+\s*[:：–—-]\s*(?=\S)")
+"""Matches marks before a line with the sign behind them."""
 _INLINE = re.compile(r"(`[^`\n]+`)")
 """Matches code within a line, which is not changed: `argv[1]` cites nothing."""
 
@@ -160,7 +159,7 @@ def plain(sentence: str, evidence: str = "") -> str:
 
 def _without_links(prose: str) -> str:
     """Return prose without marks and bold signs, and with the text of its links only."""
-    return MARK.sub("", _LINK.sub(r"\1", prose)).replace("**", "")
+    return MARK.sub("", _LEADING.sub("", _LINK.sub(r"\1", prose), count=1)).replace("**", "")
 
 
 def _unboxed(match: re.Match[str]) -> str:
@@ -261,15 +260,22 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     if builder.last is None:
         raw = unlabelled(raw)
     raw = marked(raw, len(rows))
+    if cites and not _CODE.fullmatch(raw):
+        raw = _outside_inline_code(raw, lambda prose: numbered(prose, rows))
     known = [strip for row in rows for strip in row]
     kind = sign(raw)
     worded = raw if kind.strip() or not cites else with_titles(raw, rows)
     text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
-    if not text or _is_no_answer(text, raw, kind) or (builder.sentences and _lists_sources(text, raw, known)):
+    if not text or lists_sources(text, raw, known, builder):
+        credit(builder, _cited(raw, rows) if cites else [], alone=not text)
         return
+    if _is_no_answer(text, raw, kind):
+        return
+    builder.heading = ""
     if frames(raw, builder.last):
         leads = text.endswith((":", "：")) or _TITLE.match(raw) is not None
         builder.frame(text, kind, leads)
+        builder.heading = text
         return
     if not known:
         builder.tell_unsourced(text, kind)
@@ -294,19 +300,6 @@ def _is_no_answer(text: str, raw: str, kind: str) -> bool:
     if _NO_PROSE.match(text):
         return True
     return REFUSES.match(text) is not None and not marks(raw)
-
-
-def _lists_sources(text: str, raw: str, known: Sequence[Strip]) -> bool:
-    """Return whether a line only lists sources: their marks, then nothing but titles, files or an address."""
-    if not _LISTS.match(raw) or not (raw[0] == "\n" or sign(raw).strip()):
-        return False
-    lead, _, behind = text.casefold().replace("：", ":").rpartition(":")
-    rest = behind if leads_to_a_mark(lead) else text.casefold()
-    for strip in known:
-        for name in (strip["title"], PurePath(strip["locator"].get("file", "")).name):
-            if name:
-                rest = rest.replace(name.casefold(), "")
-    return not re.search(r"\w", rest)
 
 
 def _cited(raw: str, rows: Sequence[Sequence[Strip]]) -> list[Strip]:

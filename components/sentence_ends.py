@@ -11,7 +11,7 @@ from ragweave.models.text import sentences
 
 _WINDOW = 400
 """Characters that decide whether a sentence ends behind them, and that later text may still affect."""
-MARK = re.compile(r"\s*[\[【]([1-9]\d{0,2}(?:\s*[,;，、]\s*\d{1,3})*)[\]】]")
+MARK = re.compile(r"\s*[\[【]([1-9]\d{0,2}(?:\s*[,;，、]\s*[1-9]\d{0,2})*)[\]】]")
 _GAP = r"[^\S\n]*\n?[^\S\n]*"
 """Matches the space before a mark; one behind an empty line belongs to no sentence before it."""
 _END = re.compile(
@@ -19,7 +19,7 @@ _END = re.compile(
 )
 _MARK = 60
 """Characters of a mark before a full stop in it, and behind it."""
-_OPEN = re.compile(r"[\[【〔(（{](?=[^\[\]【】〔〕()（）{}\n]*\Z)")
+_OPEN = re.compile(r"[\[【〔(（{](?=(?:\[\d{1,3}\]|[^\[\]【】〔〕()（）{}\n])*\Z)")
 _CLOSE = re.compile(r"([^\[\]【】〔〕()（）{}\n]*)[\]】〕)）}]")
 _NUMBERS = re.compile(r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*")
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
@@ -132,7 +132,8 @@ def _closed_behind(buffer: str, at: int) -> int | None:
     if closed is None:
         return None if len(window) < _MARK and "\n" not in window else 0
     inner = closed[1]
-    is_mark = _NUMBERS.fullmatch(inner) or numbers_in(buffer[opened.end() : at] + inner) is not None
+    content = re.sub(r"[\[\]]", "", buffer[opened.end() : at] + inner)
+    is_mark = _NUMBERS.fullmatch(inner) or numbers_in(content) is not None
     return at + closed.end() if is_mark else 0
 
 

@@ -6,15 +6,25 @@ import re
 from collections.abc import Sequence
 
 from ragweave.components.evidence import Strip
+from ragweave.components.footers import names_of
+from ragweave.components.mark_numbers import MENTION
 from ragweave.models.text import clip
 
 _LONGEST = 80
 """Characters of a title within a sentence."""
+_SHORTEST = 4
+"""Characters of a title that may be a mark."""
 _OPENS = re.compile(
-    r"(?P<before>\s*(?:[^\W\d_]+\s?)?)(?P<marks>(?:\[\d+\])+)(?=\s+\w)"
-    r"|(?P<lead>\s*(?:[^\W\d_]+\s?){1,3})(?P<named>(?:\[\d+\])+)(?=\s?[,，、])"
+    r"(\s*(?:[^\W\d_]+\s?)?)((?:\[\d+\])+)(?=\s+\w)"
+    r"|(\s*(?:[^\W\d_]+\s?){1,3})((?:\[\d+\])+)(?=\s?[,，、])"
 )
 """Matches a mark that the sentence would miss: after at most one word, or after three and before a comma."""
+
+_BEHIND = "in|by|per|from|von|dans|par|selon|en|por|em|según|segundo|secondo|laut|w|в|i"
+_LEADS = re.compile(
+    rf"((?:[,，]\s*(?:[^\W\d_]+\s){{0,2}}(?:{_BEHIND})|\s(?:by|per|par|von|por))\s)((?:\[\d+\])+)(?=\s*[.,;!?])"
+)
+"""Matches a mark that a preposition needs, behind a comma and few words: “..., as noted in [1].”"""
 
 
 def with_titles(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
@@ -27,13 +37,53 @@ def with_titles(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
         sentence: prose with marks in the form `[1]`.
         rows: the strips that the model was shown, by number.
     """
-    found = _OPENS.match(sentence)
+    found = _OPENS.match(sentence) or _LEADS.search(sentence)
     if found is None:
         return sentence
-    numbers = re.findall(r"\d+", found["marks"] or found["named"])
+    before, marks = found[found.lastindex - 1], found[found.lastindex]
+    if not before.strip() and sentence[found.end() :].lstrip()[:1].isupper():
+        return sentence  # A mark before its sentence: “[1] The lamp was lit.”
     titles = []
-    for number in map(int, numbers):
+    for number in map(int, re.findall(r"\d+", marks)):
         if not 1 <= number <= len(rows) or not rows[number - 1] or not rows[number - 1][0]["title"]:
             return sentence
-        titles.append(f"“{clip(rows[number - 1][0]['title'], _LONGEST)}”")
-    return (found["before"] or found["lead"] or "") + ", ".join(titles) + sentence[found.end() :]
+        titles.append(_title(rows[number - 1]))
+    return sentence[: found.start()] + before + ", ".join(titles) + sentence[found.end() :]
+
+
+def numbered(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
+    """Return a sentence with titles for the documents that it names by number, and with their marks.
+
+    “Document 1 states ...” becomes “‘The light’[1] states ...”. A sentence with marks counts as naming only
+    documents that these cite. A title in square brackets, and one behind its own mark, becomes the mark.
+    """
+    sentence = _by_title(sentence, rows)
+    cited = set(map(int, re.findall(r"(?<=\[)\d{1,3}(?=\])", sentence)))
+
+    def named(found: re.Match[str]) -> str:
+        numbers = list(map(int, re.findall(r"\d+", found["numbers"])))
+        for number in numbers:
+            if not 1 <= number <= len(rows) or not rows[number - 1] or (cited and number not in cited):
+                return found.group()
+        if not all(rows[number - 1][0]["title"] for number in numbers):
+            return found.group() + "".join(map("[{}]".format, numbers))
+        return re.sub(r"\[?(\d+)\]?", lambda m: f"{_title(rows[int(m[1]) - 1])}[{m[1]}]", found["numbers"])
+
+    return MENTION.sub(named, sentence)
+
+
+def _title(row: Sequence[Strip]) -> str:
+    return f"“{clip(row[0]['title'], _LONGEST)}”"
+
+
+def _by_title(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
+    """Return a sentence with marks in place of titles in square brackets and of those behind their marks."""
+    if "[" not in sentence:
+        return sentence
+    for n, row in enumerate(rows, 1):
+        for name in names_of(row[0]) if row else []:
+            if len(name) >= _SHORTEST:
+                title = re.escape(name)
+                sentence = re.sub(rf"\[{title}\](?!\()", f"[{n}]", sentence, flags=re.I)
+                sentence = re.sub(rf"(?<=\[{n}\])\s?[(“\"]{title}[)”\"]", "", sentence, flags=re.I)
+    return sentence

@@ -10,6 +10,7 @@ _STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
 """Matches what ends a statement: a semicolon, an empty line, or the fence around it."""
 DECORATION = '*_ \n"“”<>'
 """Characters that some models put around an answer."""
+_BEGINS = re.compile(rf"(?:(?!<\w{{1,8}}>)[{DECORATION}])+")
 _TAGGED = re.compile(r"</\w+\s*>\s*\Z")
 
 
@@ -31,7 +32,8 @@ def statement_of(part: str) -> str:
 def bare(answer: str, left: bool = True, right: bool = True) -> str:
     """Return an answer without decoration on the left or right; the characters of code stay."""
     if left:
-        answer = answer.lstrip(DECORATION)
+        found = _BEGINS.match(answer)
+        answer = answer[found.end() :] if found else answer
         if answer[:1] == "`" and answer[1:2].isspace():  # closes a label that is written as code
             answer = answer[1:].lstrip(DECORATION)
     if right and not _TAGGED.search(answer):

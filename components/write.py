@@ -157,8 +157,8 @@ async def _prose(run: RunContext, given: GenerationInput, builder: AnswerBuilder
                 elif not fits:
                     run.note(LEFT)
                     break
-                elif text:
-                    written += 1
+                else:
+                    written += bool(text)
                     tell(raw, rows, builder, cites=run.context.method.form == "own")
     except RagweaveError as error:
         if not written:
