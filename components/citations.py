@@ -51,6 +51,10 @@ _PAIR = re.compile(rf"<(sup|a|small|span|{_NAMED})\b[^<>]{{0,60}}>([^<>\n]{{1,40
 _SINGLE = re.compile(
     rf"</?\|?(?:{_NAMED})[\s:_=-]*(?:\w+\s*=\s*)?[\"']?([\d,;\s]{{1,20}})[\"']?\s*[/|]?>", re.I
 )
+_AROUND = re.compile(
+    rf"<({_NAMED})\s[^<>]{{0,40}}?=\s?[\"']?([\d,\s]{{1,20}})[\"']?[^<>\d]{{0,20}}>([^<>]+)</\1\s*>", re.I
+)
+"""Matches a tag around the cited words."""
 _EMPTY = re.compile(
     rf"</?(?:co|cite|citation)s?\s*>|\[/?(?:{_NAMED})_(?:start|end)\]\s?|(?<=\])\s*</(?:{_NAMED})\s*>", re.I
 )
@@ -83,6 +87,7 @@ def with_marks(text: str, shown: int = 0) -> str:
     """
     if not _ODD.search(text):
         return text
+    text = _AROUND.sub(lambda m: m.group() if numbers_in(m[3]) else f"{m[3]}[{m[2].strip()}]", text)
     text = _PAIR.sub(_pair, text)
     text = _EMPTY.sub("", _SINGLE.sub(_plain, text))
     text = _RAISED.sub(_raised, _LATEX.sub(_plain, text))

@@ -14,6 +14,7 @@ _NOUN = (
     r"|文档|文件|文献|来源|來源|资料|資料|文書|출처|문서|자료)"
 )
 """Matches a word for a document or source, which may name one with its number in a sentence."""
+NOUN = re.compile(rf"\b{_NOUN}\b", re.I)
 _DOCUMENTS = re.compile(
     rf"(?:{_NOUN}|doks?|src|ref(?:erence|erencia|erenz)?s?|réf(?:érence)?s?"
     r"|cit(?:e|ed|ing|ation|a|at)?s?|arti[ck]\w{1,4}"
@@ -49,8 +50,8 @@ _TITLED = re.compile(r"\s*(\d{1,3})(?:\s*(?::\s|\s[-–—]\s)\s*[^\W\d]|\s?[,|]
 _AND = re.compile(r"(?<=\d)\s*\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s*(?=\d)")
 MENTION = re.compile(
     rf"(?<![^\W_\u2e80-\u9fff\uac00-\ud7af])(?<![“\"'«‘„]){_NOUN}\s?(?:(?:n[°º]|no\.|nr\.|#)\s?)?"
-    r"(?P<numbers>\[?\d{1,2}\]?(?:(?:\s?[,，、&]\s?|\s?\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s?)"
-    r"\[?\d{1,2}\]?)*)(?![\w.,:%-]*\d)(?![”\"'»’])",
+    r"(?P<numbers>\d{1,2}(?:(?:\s?[,，、&]\s?|\s?\b(?:and|und|et|y|e|och|og|en|i|и|و|和|与|と)\b\s?)"
+    r"\d{1,2})*)(?![\w.,:%-]*\d)(?![”\"'»’])",
     re.I,
 )
 """Matches documents that a sentence names by number: “Document 1”, “sources 1 and 3”."""
@@ -62,7 +63,7 @@ _FEW = 4
 def numbers_in(content: str) -> tuple[list[int], bool] | None:
     """Return the documents that a mark names, and whether a word names them; None if it is other text."""
     text = _DOTS.sub("-", re.sub(r"(?::\d+)?†[^,;，、]*", "", plain_digits(content)))
-    text = _PLACE.sub("", re.sub(r"^\s*[@SDRsd]-?(?=\d{1,3}\s*\Z)", "", text))
+    text = _PLACE.sub("", re.sub(r"^\s*[@A-Zsdp]-?(?=\d{1,3}\s*\Z)", "", text))
     if _NO_LIST.search(text):
         return None
     titled = _TITLED.match(text)

@@ -33,7 +33,7 @@ _CITED = re.compile(r"[\]】][.。!?\s]*\Z")
 """The end of a sentence that cites."""
 _BEGINNING = 1_000
 """Characters of a reply that decide how it begins."""
-_FORMATTING = re.compile(r"^\s*(?:[-*•]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
+_FORMATTING = re.compile(r"^\s*(?:[-*•>]|#{1,6}|\d{1,2}[.)](?!\d))\s+")
 _FRAME = re.compile(r"[\s|:`~*_-]*")
 """Matches a line without words, such as the one under the headings of a table."""
 _CODE = re.compile(
@@ -49,6 +49,8 @@ _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\{([^{}]*)\}")
 _URL = re.compile(r"\b(?:https?|ftp)://\S+", re.I)
 _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Characters behind an address that end a sentence or a bracket."""
+_DEFINES = re.compile(r"\s*\[\^[^\]\n]{1,20}\]:")
+"""Matches the beginning of a footnote at the end of a text."""
 _LEADING = re.compile(r"\s*(?:\[[1-9]\d{0,2}\])+\s*[:：–—-]\s*(?=\S)")
 """Matches marks before a line with the sign behind them."""
 _INLINE = re.compile(r"(`[^`\n]+`)")
@@ -259,6 +261,7 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     """
     if builder.last is None:
         raw = unlabelled(raw)
+    defines, labels = _DEFINES.match(raw), raw.lstrip("\n *_-")[:1].isalpha()
     raw = marked(raw, len(rows))
     if cites and not _CODE.fullmatch(raw):
         raw = _outside_inline_code(raw, lambda prose: numbered(prose, rows))
@@ -266,15 +269,14 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     kind = sign(raw)
     worded = raw if kind.strip() or not cites else with_titles(raw, rows)
     text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
-    if not text or lists_sources(text, raw, known, builder):
-        credit(builder, _cited(raw, rows) if cites else [], alone=not text)
+    if not text or defines or lists_sources(text, raw, known, builder):
+        credit(builder, _cited(raw, rows) if cites else [], alone=not (text or labels))
         return
     if _is_no_answer(text, raw, kind):
         return
     builder.heading = ""
     if frames(raw, builder.last):
-        leads = text.endswith((":", "：")) or _TITLE.match(raw) is not None
-        builder.frame(text, kind, leads)
+        builder.frame(text, kind, text.endswith((":", "：")) or _TITLE.match(raw) is not None)
         builder.heading = text
         return
     if not known:

@@ -9,6 +9,8 @@ from ragweave.components.mark_numbers import numbers_in
 from ragweave.models.calendar import month_of
 from ragweave.models.text import sentences
 
+_ANY = 99
+"""Documents that may be cited; how many were shown does not decide where a sentence ends."""
 _WINDOW = 400
 """Characters that decide whether a sentence ends behind them, and that later text may still affect."""
 MARK = re.compile(r"\s*[\[【]([1-9]\d{0,2}(?:\s*[,;，、]\s*[1-9]\d{0,2})*)[\]】]")
@@ -23,6 +25,7 @@ _OPEN = re.compile(r"[\[【〔(（{](?=(?:\[\d{1,3}\]|[^\[\]【】〔〕()（）
 _CLOSE = re.compile(r"([^\[\]【】〔〕()（）{}\n]*)[\]】〕)）}]")
 _NUMBERS = re.compile(r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*")
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
+_PAGE = re.compile(r"(?<![^\W\d_])(?:pp?|[Ss])\.$")
 _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.$")
 _NEXT = re.compile(r"(\w+)\W")
 _WORDS = re.compile(r".*[^\W\d_](?=\W)", re.S)
@@ -139,10 +142,12 @@ def _closed_behind(buffer: str, at: int) -> int | None:
 
 def _ends(buffer: str, end: int, follows: str) -> bool:
     """Return whether a full stop ends a sentence and is not part of a date, number or abbreviation."""
-    before = with_marks(buffer[max(0, end - _WINDOW) : end])
+    before = with_marks(buffer[max(0, end - _WINDOW) : end], shown=_ANY)
     next_word = _NEXT.match(follows)
     if _ORDINAL.search(before) and (not next_word or month_of(next_word[1])):
         return False  # “am 1. September”, or what may become that
+    if _PAGE.search(before) and follows[0].isdigit():
+        return False  # “p. 3”
     if _CAPTION.search(before):
         return False  # “Figure 1. The parts of the hive”
     following = next_word[1] if next_word else "Next"

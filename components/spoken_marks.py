@@ -20,9 +20,10 @@ _OPENS = re.compile(
 )
 """Matches a mark that the sentence would miss: after at most one word, or after three and before a comma."""
 
-_BEHIND = "in|by|per|from|von|dans|par|selon|en|por|em|según|segundo|secondo|laut|w|в|i"
+_ALWAYS = "according to|per|selon|laut|según|согласно"
+_BEHIND = f"in|by|from|to|von|dans|par|en|por|em|segundo|secondo|w|в|{_ALWAYS}"
 _LEADS = re.compile(
-    rf"((?:[,，]\s*(?:[^\W\d_]+\s){{0,2}}(?:{_BEHIND})|\s(?:by|per|par|von|por))\s)((?:\[\d+\])+)(?=\s*[.,;!?])"
+    rf"((?:[,，]\s*(?:[^\W\d_]+\s){{0,2}}(?:{_BEHIND})|\s(?:{_ALWAYS}))\s)((?:\[\d+\])+)(?=\s*[.,;!?])"
 )
 """Matches a mark that a preposition needs, behind a comma and few words: “..., as noted in [1].”"""
 
@@ -40,7 +41,8 @@ def with_titles(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
     found = _OPENS.match(sentence) or _LEADS.search(sentence)
     if found is None:
         return sentence
-    before, marks = found[found.lastindex - 1], found[found.lastindex]
+    at = found.lastindex or 0
+    before, marks = found[at - 1], found[at]
     if not before.strip() and sentence[found.end() :].lstrip()[:1].isupper():
         return sentence  # A mark before its sentence: “[1] The lamp was lit.”
     titles = []
@@ -67,7 +69,7 @@ def numbered(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
                 return found.group()
         if not all(rows[number - 1][0]["title"] for number in numbers):
             return found.group() + "".join(map("[{}]".format, numbers))
-        return re.sub(r"\[?(\d+)\]?", lambda m: f"{_title(rows[int(m[1]) - 1])}[{m[1]}]", found["numbers"])
+        return re.sub(r"(\d+)", lambda m: f"{_title(rows[int(m[1]) - 1])}[{m[1]}]", found["numbers"])
 
     return MENTION.sub(named, sentence)
 
@@ -84,6 +86,7 @@ def _by_title(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
         for name in names_of(row[0]) if row else []:
             if len(name) >= _SHORTEST:
                 title = re.escape(name)
-                sentence = re.sub(rf"\[{title}\](?!\()", f"[{n}]", sentence, flags=re.I)
+                alone = rf"\[(?:{n}[\s:.,–-]*)?{title}\](?!\()|[(（]{title},?\s?\[{n}\][)）]"
+                sentence = re.sub(alone, f"[{n}]", sentence, flags=re.I)
                 sentence = re.sub(rf"(?<=\[{n}\])\s?[(“\"]{title}[)”\"]", "", sentence, flags=re.I)
     return sentence

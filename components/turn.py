@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pydantic import BaseModel, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from ragweave.components.knowledge import Tell
 from ragweave.components.labels import in_english, labelled, named_otherwise
@@ -34,7 +34,7 @@ class ModelTurn(BaseModel):
     missing: str = ""
     query: str = ""
     queries: list[str] = []
-    answer: str = ""
+    answer: str = Field("", validation_alias=AliasChoices("answer", "final_answer", "response"))
     enough: bool = False
     table: str = ""
     statement: str = ""

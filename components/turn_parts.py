@@ -10,7 +10,7 @@ _STATEMENT_ENDS = re.compile(r";|\n\s*\n|```")
 """Matches what ends a statement: a semicolon, an empty line, or the fence around it."""
 DECORATION = '*_ \n"“”<>'
 """Characters that some models put around an answer."""
-_BEGINS = re.compile(rf"(?:(?!<\w{{1,8}}>)[{DECORATION}])+")
+_BEGINS = re.compile(rf"(?:(?!<\w{{1,12}}\b[^<>]*>)[{DECORATION}])+")
 _TAGGED = re.compile(r"</\w+\s*>\s*\Z")
 
 

@@ -23,6 +23,7 @@ _LABELS_ANSWER = (
     r"(?:[*_]{0,2}[:：](?:[*_]{2})?|(?:</\w{1,6}>)?[ \t#*_=~–—-]{0,8}\n)\s*(?=[^\s*_]|[*_]{2}[^\s*_])"
 )
 _BEGINS_ANSWER = rf"\n{_SET_OFF}{_LABELS_ANSWER}|assistant\s?final\s*"
+_HARMONY_ENDS = re.compile(r"assistant\s*final\s*")
 _CAPITALS = r"(?-i:(?=[^a-z\n:：]+[:：\n]))"
 _DRESSED = re.compile(rf"\s*([{_SIGNS}]*)")
 
@@ -41,6 +42,8 @@ class Phrase(NamedTuple):
 
     def until_alike(self, opening: str) -> re.Pattern[str]:
         """Return what closes a thought with this opening: a label with the same signs, if it has some."""
+        if opening.endswith("analysis\n"):
+            return _HARMONY_ENDS
         found = _DRESSED.match(opening)
         signs = found[1].rstrip() if self.labelled and found else ""
         capitals = self.labelled and opening.isupper()
@@ -60,7 +63,13 @@ PHRASES = (
     _phrase(rf"\s*\({_THOUGHT}[ \t]?[:：]", r"\)[ \t]*\n", stays=True),
     _phrase(rf"\s*[*_]{_THOUGHT}[ \t]?[:：](?![*_])", r"(?<![*_])[*_][ \t]*\n", stays=True),
     _phrase(r"\s*/(?:no_?)?think[ \t]*\n", ""),
-    _phrase(r"\s*analysis(?=[A-Z\"“])", r"assistant\s*final", flags=re.RegexFlag(0)),
+    _phrase(r"\s*(?:assistant)?analysis(?=[A-Z\"“])", r"assistant\s*final", flags=re.RegexFlag(0)),
+    Phrase(
+        re.compile(r"\s*(?:assistant)?analysis\n"),
+        re.compile(_BEGINS_ANSWER, re.I),
+        stays=True,
+        labelled=True,
+    ),
     _phrase(
         rf"\s*<details\b[^<>]{{0,80}}>\s{{0,9}}<summary>[^\n]{{0,40}}?{_THOUGHT}[^\n]{{0,60}}?</summary>",
         r"</details>",
@@ -76,7 +85,7 @@ PHRASES = (
     _phrase(r"\s*thinking\.{3}[ \t]*\n", r"\n\.{3}\s?done thinking\.?[ \t]*\n", stays=True),
     _phrase(rf"\s*[*_]{{0,2}}{_THOUGHT} for [^\n:]{{1,20}}s[*_.]{{0,3}}\n", ""),
     Phrase(
-        re.compile(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n)", re.I),
+        re.compile(rf"(?:{_LABEL}[*_]{{0,2}}[:：][ \t*_]{{0,3}}|{_LINE}\n\s*)", re.I),
         re.compile(_BEGINS_ANSWER, re.I),
         stays=True,
         labelled=True,
@@ -87,7 +96,8 @@ PHRASES = (
 )
 OPENINGS = (
     "<details", "<!--", "analysis", "here is my thought process:", "here's my thought process:",
-    "assistant", "model", "commentary to=", "assistantcommentary to=", "/think\n", "/no_think\n",
+    "assistant", "assistantanalysis", "model", "commentary to=", "assistantcommentary to=", "/think\n",
+    "/no_think\n",
 )  # fmt: skip
 """Words instead of tags: Granite writes them, and harmony if the server dropped its special tokens."""
 _DRESS = re.compile(rf"\A(?:\d[.)] )?(?:<\w{{0,6}}>?)?[<!`({_SIGNS}]*")

@@ -15,7 +15,8 @@ TAG = re.compile(
     rf"|<(?P<tail>[^\s|｜<>/][^|｜<>\n]{{0,40}})[|｜]>"
     rf"|(?:(?P<twice><<)|(?P<entity>&lt;|\\u003[cC])|\\?[<＜◁⟨〈⟪]) ?(?P<close>\\?/?) ?(?P<name>{_NAME})"
     r"(?:[ \t][^<>\n]{0,60})?(?P<alone>/?)(?(twice)>>|(?(entity)(?:&gt;|\\u003[eE])|\\?[>＞▷⟩〉⟫]))"
-    rf"|(?:(?P<double>\[\[|\{{\{{)|(?P<run>%%|@@|##|==|\|\|)|[\[({{【「])(?P<shut>/?)(?P<square>{_WORDS})"
+    rf"|(?:(?P<double>\[\[|\{{\{{)|(?P<run>%%|@@|##|==|::|\|\||\$\$)|[\[({{【「])"
+    rf"(?P<shut>/?)(?P<square>{_WORDS})"
     rf"(?(double)(?:\]\]|\}}\}})|(?(run)(?P=run)|[\])}}】」]))(?!\()"
     r"|(?P<fence>```+|~~~+)|(?P<code>`[^`\n]{1,200}`)"
     rf"|(?P<turn>\n[ \t]*(?:#{{1,6}}[ \t]*|[*_]{{2}})?{_SPEAKER}[ \t]?(?:[*_]{{2}})?[:：])"
@@ -26,7 +27,7 @@ BEGUN = re.compile(
     r"|&(?:l(?:t(?:;[^<>&\n]{0,60}(?:&g?t?)?)?)?)?"
     r"|[＜◁⟨〈⟪][^>＞▷⟩〉⟫\n]{0,110}|\[[|｜][^\[\]\n]{0,60}"
     r"|(?:\[\[?|\{\{?|[(【「])/?(?:[^\W\d][\w ]{0,29}(?:[\])}】」]{1,2})?)?"
-    r"|(?P<run>[%@#=|])(?:(?P=run)/?(?:[^\W\d][\w ]{0,29}(?P=run){0,2})?)?|`[^`\n]{0,200}|``+|~~+"
+    r"|(?P<run>[%@#=|:$])(?:(?P=run)/?(?:[^\W\d][\w ]{0,29}(?P=run){0,2})?)?|`[^`\n]{0,200}|``+|~~+"
     r"|\n[ \t#*_]{0,8}\w{0,14}[ \t*_]{0,3})\Z"
 )
 """The beginning of a tag or of code, which the text that follows may complete."""
@@ -56,7 +57,7 @@ _TOKENS = re.compile(
     r"|(?:special|reserved)\w*\d"
 )
 """Special tokens that are written as ordinary tags."""
-_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP"})
+_SQUARE_TOKENS = frozenset({"INST", "SYS", "EOS", "BOS", "PAD", "EOT", "END", "DONE", "STOP", "ASSISTANT"})
 _TURNS = frozenset({"im_start", "start_header_id", "start", "start_of_turn", "begin", "turn"})
 """Tokens that the name of a role follows."""
 _ENDS = re.compile(r"(?:im_end|eot_id|eot|eos|eom_id|endoftext|end_of_(?:text|turn|sentence)|return)\Z")
@@ -112,6 +113,8 @@ def _kind_in_bracket(name: str, words: list[str]) -> Kind:
         return "special"
     if name.isupper() and words[0] == "tool":
         return "role"
+    if words[0] == "cite" and words[-1] in ("start", "end"):
+        return "special"
     core = _core(words)
     if core.count("_") > 1:
         return "text"

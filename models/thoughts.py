@@ -154,7 +154,7 @@ class ThoughtReader:
         alone = self._last in "\n" and self._pending[:1] in ("", "\n", "\r")
         inline = self._last not in "\n" and self._pending[:1] == " " and self._spoken
         if tag.bracket and tag.kind == "special":
-            inline = self._spoken and self._pending.strip() != "" and tag.name != "inst"
+            inline = self._spoken and self._pending.strip() != "" and tag.name not in ("inst", "cite")
         if tag.kind == "thought":
             self._thought(tag, raw)
         elif tag.kind == "channel":
@@ -210,7 +210,7 @@ class ThoughtReader:
             self._say(raw)
             return
         if tag.closes:
-            if not self._answers and "answer" not in tag.name:
+            if not self._answers and "answer" not in tag.name and not raw.startswith(("<|", "<｜")):
                 self._say(raw)
         elif raw.startswith(("<|", "<｜")) and self._spoken and not inline:
             self._answers = True
