@@ -92,7 +92,7 @@ def with_marks(text: str, shown: int = 0) -> str:
     text = _EMPTY.sub("", _SINGLE.sub(_plain, text))
     text = _RAISED.sub(_raised, _LATEX.sub(_plain, text))
     text = _BRACKET.sub(_bracket, text)
-    text = _LINKED.sub(r"\1", _WRAPPED.sub(_wrapped, text))
+    text = _LINKED.sub(r"\1", _WRAPPED.sub(_wrapped, _JOINED.sub("", text)))
     if shown and not _STRONG.search(text):
         text = _weakly(text, shown)
     text = _JOINED.sub("", _MATH.sub(r"\1", _SET.sub(r"\3", text)))

@@ -12,7 +12,7 @@ from ragweave.components.evidence import Strip
 from ragweave.components.mark_numbers import NOUN, PLACE, leads_to_a_mark, names_documents
 
 _LISTS = re.compile(
-    r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+\W{0,3}[:：]\W{0,3})?(?:[^\W\d_]+\s)?\W?(?:“[^”\n]*”)?\[\d"
+    r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+(?:\s[^\W\d_]+){0,2}\W{0,3}[:：]\W{0,3})?(?:[^\W\d_]+\s)?\W?(?:“[^”\n]*”)?\[\d"
 )
 """Matches the beginning of a line that may list sources: a mark, or “Sources:” and a mark."""
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s")
@@ -38,7 +38,7 @@ def lists_sources(text: str, raw: str, known: Sequence[Strip], builder: AnswerBu
         return False
     if _LISTS.match(raw) and (raw[0] == "\n" or _ITEM.match(raw)):
         lead, _, behind = text.casefold().replace("：", ":").rpartition(":")
-        rest = behind if leads_to_a_mark(lead) else text.casefold()
+        rest = behind if leads_to_a_mark(lead) or names_documents(lead) else text.casefold()
     elif _ITEM.match(raw) and names_documents(builder.heading) and builder.citations:
         rest = text.casefold()
     else:
@@ -47,7 +47,7 @@ def lists_sources(text: str, raw: str, known: Sequence[Strip], builder: AnswerBu
     for strip in known:
         for name in names_of(strip):
             rest = rest.replace(name.casefold(), "")
-    if rest != named or names_documents(lead):
+    if rest != named or names_documents(lead) or names_documents(builder.heading):
         rest = _PLACES.sub("", rest)
     return not re.search(r"\w", NOUN.sub("", rest))
 

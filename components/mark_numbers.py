@@ -27,13 +27,15 @@ _DOCUMENTS = re.compile(
     r"|see|siehe|vgl|cf|voir|ver|vedi|laut|selon|según|см)\.?\Z",
     re.I,
 )
+_LISTED = re.compile(rf"(?:{_NOUN}|r[eé]f\w*|cit[eai]\w*|bibliogra\w*|参考文献|参考|出典)\Z", re.I)
+"""Matches a word in the heading of a list of sources."""
 _NUMBERED = re.compile(r"(?:n[°º]?|no|nr|num|number|nummer|número|numéro)\.?\Z", re.I)
 PLACE = (
     r"(?:pp?|pages?|seiten?|s|lines?|l|sect?(?:ion)?|chars?|par(?:a|agraph)?s?|abs(?:atz)?"
-    r"|ch(?:apter)?|стр|页|段)\.?\s*\d"
+    r"|ch(?:apter)?|стр|页|段|第|§+)\.?\s*\d"
 )
-"""Matches the number of a page or line within a document, with its word."""
-_PLACE = re.compile(rf"(?<=\d)[\s,;:(]*{PLACE}.*\Z", re.I | re.S)
+"""Matches the number of a page or line within a document, with its word; also a time in a recording."""
+_PLACE = re.compile(rf"(?<=\d)(?:[\s,;:(]*{PLACE}|\s*[\s,;@(]\s*(?:\d{{1,2}}:)?\d{{1,2}}:\d\d)[^;；]*", re.I)
 _NO_LIST = re.compile(r"\d[.:]\d")
 """Matches numbers that are no list: a fraction, a time, a score."""
 _RANGES = frozenset({"-", "–", "—", "~", "to", "bis", "à", "do", "до", "至", "到"})
@@ -99,7 +101,7 @@ def leads_to_a_mark(words: str) -> bool:
 def names_documents(words: str) -> bool:
     """Return whether words only name documents: “Sources:”, “The references”."""
     found = re.findall(r"[^\W\d_]+", words)
-    return 0 < len(found) < _FEW and _DOCUMENTS.match(found[-1]) is not None
+    return 0 < len(found) < _FEW and any(map(_LISTED.match, found))
 
 
 def plain_digits(text: str) -> str:

@@ -51,7 +51,7 @@ _BEHIND_ADDRESS = ".,;:!?)]}>\"'`*。，；：！？）】」』”’"
 """Characters behind an address that end a sentence or a bracket."""
 _DEFINES = re.compile(r"\s*\[\^[^\]\n]{1,20}\]:")
 """Matches the beginning of a footnote at the end of a text."""
-_LEADING = re.compile(r"\s*(?:\[[1-9]\d{0,2}\])+\s*[:：–—-]\s*(?=\S)")
+_LEADING = re.compile(r"\A\s*(?:\[[1-9]\d{0,2}\])+\s*[:：–—-]\s*(?=\S)")
 """Matches marks before a line with the sign behind them."""
 _INLINE = re.compile(r"(`[^`\n]+`)")
 """Matches code within a line, which is not changed: `argv[1]` cites nothing."""
@@ -261,7 +261,7 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     """
     if builder.last is None:
         raw = unlabelled(raw)
-    defines, labels = _DEFINES.match(raw), raw.lstrip("\n *_-")[:1].isalpha()
+    defines, labels = _DEFINES.match(raw), raw.lstrip("\n *_")[:1].isalpha()
     raw = marked(raw, len(rows))
     if cites and not _CODE.fullmatch(raw):
         raw = _outside_inline_code(raw, lambda prose: numbered(prose, rows))
@@ -269,6 +269,8 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     kind = sign(raw)
     worded = raw if kind.strip() or not cites else with_titles(raw, rows)
     text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
+    if marks(raw) and not re.search(r"\w", text):
+        text = ""
     if not text or defines or lists_sources(text, raw, known, builder):
         credit(builder, _cited(raw, rows) if cites else [], alone=not (text or labels))
         return

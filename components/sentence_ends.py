@@ -25,6 +25,7 @@ _OPEN = re.compile(r"[\[【〔(（{](?=(?:\[\d{1,3}\]|[^\[\]【】〔〕()（）
 _CLOSE = re.compile(r"([^\[\]【】〔〕()（）{}\n]*)[\]】〕)）}]")
 _NUMBERS = re.compile(r"\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*")
 _CAPTION = re.compile(r"[\"“„«](?:\w+ )?\d+\.$")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*[^\S\n]*\n)")
 _PAGE = re.compile(r"(?<![^\W\d_])(?:pp?|[Ss])\.$")
 _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.$")
 _NEXT = re.compile(r"(\w+)\W")
@@ -113,7 +114,7 @@ def _end_at(buffer: str, match: re.Match[str], end: int) -> int | None:
     follows = rest.lstrip()
     # A mark may still arrive; one behind an empty line begins a line of its own.
     apart = is_break and "\n" in rest[: len(rest) - len(follows)]
-    if not follows or (follows[0] in "[【" and not apart):
+    if not follows or (follows[0] in "[【" and not apart and not (is_break and _HEADING.match(buffer))):
         return None
     if is_break:
         return match.start() if buffer[: match.end()].strip() else None

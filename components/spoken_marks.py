@@ -16,7 +16,7 @@ _SHORTEST = 4
 """Characters of a title that may be a mark."""
 _OPENS = re.compile(
     r"(\s*(?:[^\W\d_]+\s?)?)((?:\[\d+\])+)(?=\s+\w)"
-    r"|(\s*(?:[^\W\d_]+\s?){1,3})((?:\[\d+\])+)(?=\s?[,，、])"
+    r"|(\s*(?:[^\W\d_]{1,30}\s?){1,3})((?:\[\d+\])+)(?=\s?[,，、])"
 )
 """Matches a mark that the sentence would miss: after at most one word, or after three and before a comma."""
 
