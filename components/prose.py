@@ -262,9 +262,7 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     if builder.last is None:
         raw = unlabelled(raw)
     defines, labels = _DEFINES.match(raw), raw.lstrip("\n *_")[:1].isalpha()
-    raw = marked(raw, len(rows))
-    if cites and not _CODE.fullmatch(raw):
-        raw = _outside_inline_code(raw, lambda prose: numbered(prose, rows))
+    raw = _numbered(raw, rows) if cites else marked(raw, len(rows))
     known = [strip for row in rows for strip in row]
     kind = sign(raw)
     worded = raw if kind.strip() or not cites else with_titles(raw, rows)
@@ -290,6 +288,14 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
         named = list(builder.named)
     builder.named = named
     builder.tell(text, named, known, kind)
+
+
+def _numbered(raw: str, rows: Sequence[Sequence[Strip]]) -> str:
+    """Return a sentence with all its marks, and the documents that it names, written as `[1]`."""
+    raw = marked(raw, len(rows))
+    if _CODE.fullmatch(raw):
+        return raw
+    return _outside_inline_code(raw, lambda prose: numbered(prose, rows))
 
 
 def _library_text(strips: Sequence[Strip]) -> str:

@@ -292,3 +292,9 @@ async def test_three_hops_are_walked_without_a_model(library: Library) -> None:
     state = await graph.ainvoke(given, context=Context(mode="extractive", top_k=2))
     assert len(state["hops"]) > 1
     assert {"Big Gap", "Orla Venn", "Kelder"} <= {e["title"] for e in state["evidence"]}
+
+
+@pytest.mark.parametrize("name", ["answer", "final_answer", "response"])
+def test_an_object_is_an_answer_under_each_of_its_names(name: str) -> None:
+    turn = read_turn(f'{{"{name}": "It is lit [1]."}}')
+    assert turn is not None and turn.answer == "It is lit [1]."
