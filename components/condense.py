@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, field_validator, model_validator
@@ -10,12 +11,20 @@ from pydantic import BaseModel, field_validator, model_validator
 from ragweave.components.ask import Outcome, first_of, model_of
 from ragweave.components.prose import REFUSES
 from ragweave.components.run_context import RunContext
+from ragweave.corpora.meta import FUNCTION_WORDS
 from ragweave.models.chat_json import read_json
-from ragweave.models.text import UNSPACED, clip, content_terms, words
+from ragweave.models.text import UNSPACED, clip, content_terms, stem, words
 from ragweave.prompts import load
 
 BEFORE = 500
 """Characters of the previous question that a follow-up is searched with."""
+NEW_TOPIC = 2.25
+"""Weight of new words from which a question opens a topic of its own (docs/extractive.md): in words that the
+library lacks, because these are the rarest."""
+_LACKED = " "
+"""A term that no library has: terms have no space."""
+_FUNCTION = frozenset(map(stem, chain.from_iterable(FUNCTION_WORDS.values())))
+"""Function words of all languages that the library tells apart; content_terms leaves out only English ones."""
 _TURNS = 6
 """Messages before the question that the prompt includes."""
 _NAMED = (
@@ -90,10 +99,27 @@ async def stand_alone(run: RunContext, question: str, talk: Talk) -> Outcome[str
 
 
 async def locally(run: RunContext, question: str, talk: Talk) -> str:
-    """Return the question with the previous one, if there is one, in front of it."""
-    if not talk.previous:
+    """Return the question, with the previous one in front unless it opens a topic of its own.
+
+    A follow-up says little that is new, and leaves out what it is about.
+    """
+    if not talk.previous or await weight_of_new(run, question, talk.previous) >= NEW_TOPIC:
         return question
     return f"{clip(talk.previous, BEFORE)} {question}"
+
+
+async def weight_of_new(run: RunContext, question: str, previous: str) -> float:
+    """Return how much a question says that the previous one does not.
+
+    Each content word counts by its rarity in the library; 1 is a word that the library lacks. A script
+    without spaces is read as overlapping pairs of characters, so a pair counts half.
+    """
+    new = set(content_terms(question)) - set(content_terms(previous)) - _FUNCTION
+    rarity = await (await run.library()).idf({*new, _LACKED})
+    total = 0.0
+    for term in new:
+        total += rarity[term] / 2 if _CHARACTER.search(term) else rarity[term]
+    return total / rarity[_LACKED]
 
 
 async def by_model(run: RunContext, question: str, talk: Talk) -> str | None:
