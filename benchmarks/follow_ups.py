@@ -13,8 +13,8 @@ are these kinds of questions:
 - unanswered: a question that its library does not answer, after one that it does.
 - unrelated: a question of XQuAD to another library.
 
-A cell has how often the first passage is from the right file and has the answer, how often one of the first
-three is, and how often the reader sees that little or nothing was found.
+A cell has four counts: the first passage is from the right file and has the answer, one of the first three
+is, the reader sees that little or nothing was found, and no passage is shown because nothing was found.
 """
 
 from __future__ import annotations
@@ -155,15 +155,16 @@ def rank(asked: Question, answer: Any, judge: Any) -> int:
 
 
 async def cell(rows: Sequence[Question], judge: Any) -> str:
-    """Return how many answers have the right place first and among three, and how many say little was found."""
-    first = three = little = 0
+    """Return the four counts of a cell."""
+    first = three = little = nothing = 0
     for row in rows:
         answer = await answer_of(row)
         place = rank(row, answer, judge) if row["answerable"] else 0
         first += place == 1
         three += 1 <= place <= 3
         little += answer.abstained or answer.sentences[0].support != "quoted"
-    return f"{first} / {three} / {little}"
+        nothing += answer.abstained
+    return f"{first} / {three} / {little} / {nothing}"
 
 
 def prepared(data: Path, folder: Path) -> dict[str, list[Question]]:
