@@ -24,7 +24,7 @@ library lacks, because these are the rarest."""
 _LACKED = " "
 """A term that no library has: terms have no space."""
 _FUNCTION = frozenset(map(stem, chain.from_iterable(FUNCTION_WORDS.values())))
-"""Function words of all languages that the library tells apart; content_terms leaves out only English ones."""
+"""Function words of the languages that guess_language knows; content_terms leaves out only English ones."""
 _TURNS = 6
 """Messages before the question that the prompt includes."""
 _NAMED = (

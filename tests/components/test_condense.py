@@ -15,7 +15,7 @@ from ragweave.models.meter import Meter
 from ragweave.tests.support.library import build_library
 
 TEXTS = {
-    "ferry.md": "# Ferry\n\nA return ticket of the ferry costs 90 crowns for adults and 40 crowns for a child.\n",
+    "ferry.md": "# Ferry\n\nA return ticket of the ferry costs 90 crowns, and 40 crowns for a child.\n",
     "tower.md": "# Lighthouse\n\nThe lighthouse was built in 1876. It is 31 metres tall.\n",
     "moor.md": "# Moor\n\nIm Winter ist der Weg durch das Moor gesperrt, und das Haus ist geschlossen.\n",
     "tea.md": "# 茶室\n\n灯塔茶室每天上午十点开门,下午六点关门。\n",
