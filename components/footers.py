@@ -12,7 +12,8 @@ from ragweave.components.evidence import Strip
 from ragweave.components.mark_numbers import NOUN, PLACE, leads_to_a_mark, names_documents
 
 _LISTS = re.compile(
-    r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+(?:\s[^\W\d_]+){0,2}\W{0,3}[:：]\W{0,3})?(?:[^\W\d_]+\s)?\W?(?:“[^”\n]*”)?\[\d"
+    r"\s*(?:[-*•>]\s*)?(?:\W{0,3}[^\W\d_]+(?:\s[^\W\d_]+){0,2}\W{0,3}[:：]\W{0,3})?"
+    r"(?:[^\W\d_]+\s)?\W?(?:“[^”\n]*”)?\[\d"
 )
 """Matches the beginning of a line that may list sources: a mark, or “Sources:” and a mark."""
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s")

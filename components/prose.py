@@ -265,12 +265,10 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     raw = _numbered(raw, rows) if cites else marked(raw, len(rows))
     known = [strip for row in rows for strip in row]
     kind = sign(raw)
-    worded = raw if kind.strip() or not cites else with_titles(raw, rows)
-    text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
-    if marks(raw) and not re.search(r"\w", text):
-        text = ""
+    text = _shown_text(raw, rows, kind, cites)
+    cited = _cited(raw, rows) if cites else []
     if not text or defines or lists_sources(text, raw, known, builder):
-        credit(builder, _cited(raw, rows) if cites else [], alone=not (text or labels))
+        credit(builder, cited, alone=not (text or labels))
         return
     if _is_no_answer(text, raw, kind):
         return
@@ -278,16 +276,23 @@ def tell(raw: str, rows: Sequence[Sequence[Strip]], builder: AnswerBuilder, cite
     if frames(raw, builder.last):
         builder.frame(text, kind, text.endswith((":", "：")) or _TITLE.match(raw) is not None)
         builder.heading = text
-        return
-    if not known:
-        builder.tell_unsourced(text, kind)
-        return
-    named = _cited(raw, rows) if cites else []
-    if not named and kind.strip():
+    elif known:
         # A row or an item without a mark rests on what the line before it cites.
-        named = list(builder.named)
-    builder.named = named
-    builder.tell(text, named, known, kind)
+        named = cited or (list(builder.named) if kind.strip() else [])
+        builder.named = named
+        builder.tell(text, named, known, kind)
+    else:
+        builder.tell_unsourced(text, kind)
+
+
+def _shown_text(raw: str, rows: Sequence[Sequence[Strip]], kind: str, cites: bool) -> str:
+    """Return a line as it is shown, with titles for marks that it uses as words; "" if it has marks only."""
+    worded = with_titles(raw, rows) if cites and not kind.strip() else raw
+    known = [strip for row in rows for strip in row]
+    text = as_shown(worded, _library_text(known) if _URL.search(raw) else "")
+    if marks(raw) and not re.search(r"\w", text):
+        return ""
+    return text
 
 
 def _numbered(raw: str, rows: Sequence[Sequence[Strip]]) -> str:

@@ -47,7 +47,7 @@ def with_titles(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
         return sentence  # A mark before its sentence: “[1] The lamp was lit.”
     titles = []
     for number in map(int, re.findall(r"\d+", marks)):
-        if not 1 <= number <= len(rows) or not rows[number - 1] or not rows[number - 1][0]["title"]:
+        if not _shown(number, rows) or not rows[number - 1][0]["title"]:
             return sentence
         titles.append(_title(rows[number - 1]))
     return sentence[: found.start()] + before + ", ".join(titles) + sentence[found.end() :]
@@ -65,13 +65,18 @@ def numbered(sentence: str, rows: Sequence[Sequence[Strip]]) -> str:
     def named(found: re.Match[str]) -> str:
         numbers = list(map(int, re.findall(r"\d+", found["numbers"])))
         for number in numbers:
-            if not 1 <= number <= len(rows) or not rows[number - 1] or (cited and number not in cited):
+            if not _shown(number, rows) or (cited and number not in cited):
                 return found.group()
         if not all(rows[number - 1][0]["title"] for number in numbers):
             return found.group() + "".join(map("[{}]".format, numbers))
         return re.sub(r"(\d+)", lambda m: f"{_title(rows[int(m[1]) - 1])}[{m[1]}]", found["numbers"])
 
     return MENTION.sub(named, sentence)
+
+
+def _shown(number: int, rows: Sequence[Sequence[Strip]]) -> bool:
+    """Return whether the model was shown a document of this number."""
+    return 1 <= number <= len(rows) and bool(rows[number - 1])
 
 
 def _title(row: Sequence[Strip]) -> str:
