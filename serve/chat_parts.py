@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragweave.serve.sent_file import SentFile, sent_file
+from ragweave.serve.sent_file import SentFile, first_text, sent_file
 
 _UNREAD_PARTS = {
     "audio": "a recording",
@@ -86,27 +86,18 @@ def _picture(part: Mapping[str, Any], kind: str) -> str | SentFile | None:
         inner = inner or part.get(name)
     if isinstance(inner, Mapping):
         members |= inner
-    mime = _first_text(members, *_MIME_MEMBERS)
+    mime = first_text(members, *_MIME_MEMBERS)
     untyped = not kind or kind == "media"
     if not ("image" in kind or (untyped and (mime.startswith("image/") or "image_url" in part))):
         return None
-    stored = _first_text(members, "file_id", "fileId")
-    address = inner if isinstance(inner, str) else _first_text(members, "url")
-    data = _first_text(members, "base64", "data")
+    stored = first_text(members, "file_id", "fileId")
+    address = inner if isinstance(inner, str) else first_text(members, "url")
+    data = first_text(members, "base64", "data")
     if data and not address:
         address = data if data.startswith("data:") else f"data:{mime or 'image/png'};base64,{data}"
     if stored and not address:
         return SentFile(stored, kept=stored)  # the words in it are read
     return address
-
-
-def _first_text(members: Mapping[str, Any], *names: str) -> str:
-    """Return the first member among `names` that is a non-empty text, or ""."""
-    for name in names:
-        value = members.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ""
 
 
 def _unread_part(kind: str) -> str:

@@ -60,11 +60,11 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
         return None
     inner = _inner_part(part)
     members = {**part, **inner}
-    name = _text_of(members, "filename", "name", "title")
-    name = name or _text_of(_mapping(part.get("extras")), "filename", "name")
-    name = name or _last_part(_text_of(members, "uri"))
-    content = _text_of(members, "file_data", "base64", "blob", "data")
-    text = _text_of(members, "text")
+    name = first_text(members, "filename", "name", "title")
+    name = name or first_text(_mapping(part.get("extras")), "filename", "name")
+    name = name or _last_part(first_text(members, "uri"))
+    content = first_text(members, "file_data", "base64", "blob", "data")
+    text = first_text(members, "text")
     is_text = inner.get("type") == "text" or part.get("source_type") == "text"
     if is_text or (text and not content):
         return SentFile(name or f"{_UNNAMED}.txt", (content or text).encode())
@@ -72,7 +72,7 @@ def sent_file(part: Mapping[str, Any]) -> SentFile | None:
     if url:
         return SentFile(name or url, url=url)
     if content:
-        return _decoded(name, content, _text_of(members, "mime_type", "media_type", "mimeType"))
+        return _decoded(name, content, first_text(members, "mime_type", "media_type", "mimeType"))
     stored = _stored_id(part, members)
     if stored:
         return SentFile(name or stored, kept=stored)
@@ -84,7 +84,7 @@ def _url_of(members: Mapping[str, Any], content: str) -> str:
     schemes = ("http:", "https:")
     if content.startswith(schemes):
         return content
-    url = _text_of(members, "file_url", "url", "uri")
+    url = first_text(members, "file_url", "url", "uri")
     return url if url.startswith(schemes) else ""
 
 
@@ -95,9 +95,9 @@ def _last_part(uri: str) -> str:
 
 def _stored_id(part: Mapping[str, Any], members: Mapping[str, Any]) -> str:
     """Return the id of a stored file, or ""."""
-    stored = _text_of(members, "file_id", "fileId")
+    stored = first_text(members, "file_id", "fileId")
     if not stored and part.get("source_type") == "id":  # the older form of LangChain
-        stored = _text_of(part, "id")
+        stored = first_text(part, "id")
     return stored
 
 
@@ -133,11 +133,11 @@ def files_of_app(sent: Sequence[Any] | None) -> list[SentFile]:
     for given in sent or ():
         row = _mapping(given)
         inner = _mapping(row.get("file"))
-        text = _text_of(_mapping(_mapping(row.get("docs")).get("data")), "content")
-        text = text or _text_of(_mapping(inner.get("data")), "content")
-        text = text or _text_of(row, "content")
+        text = first_text(_mapping(_mapping(row.get("docs")).get("data")), "content")
+        text = text or first_text(_mapping(inner.get("data")), "content")
+        text = text or first_text(row, "content")
         if text:
-            name = _text_of(row, "name") or _text_of(inner, "filename") or _UNNAMED
+            name = first_text(row, "name") or first_text(inner, "filename") or _UNNAMED
             found.append(of_text(name, text))
     return found
 
@@ -157,7 +157,7 @@ def _mapping(given: Any) -> Mapping[str, Any]:
     return given if isinstance(given, Mapping) else {}
 
 
-def _text_of(given: Mapping[str, Any], *names: str) -> str:
+def first_text(given: Mapping[str, Any], *names: str) -> str:
     """Return the first member among `names` that is a non-empty text, or ""."""
     for name in names:
         value = given.get(name)
