@@ -196,7 +196,7 @@ async def passed(run: RunContext, progress: Progress | None = None) -> ExamResul
     model = run.asked("check")
     key = _key(model)
     async with _lock(key):
-        kept = _known_here.get(key) or await asyncio.to_thread(_read, key)
+        kept = await _stored(key)
         if kept is not None:
             return kept
         run.event({"type": "note", "text": SITS})
@@ -205,7 +205,7 @@ async def passed(run: RunContext, progress: Progress | None = None) -> ExamResul
 
 async def known(model: Chat) -> ExamResult | None:
     """Return the stored result of a model, None if it never sat the exam."""
-    return await asyncio.to_thread(_read, _key(model))
+    return await _stored(_key(model))
 
 
 def _key(model: Chat) -> _Key:
@@ -253,9 +253,12 @@ def _lock(key: _Key) -> asyncio.Lock:
     return locks.setdefault(key, asyncio.Lock())
 
 
+async def _stored(key: _Key) -> ExamResult | None:
+    """Return the result that this process knows, or that of the home."""
+    return _known_here.get(key) or await asyncio.to_thread(_read, key)
+
+
 def _read(key: _Key) -> ExamResult | None:
-    if key in _known_here:
-        return _known_here[key]
     try:
         result = ExamResult.model_validate_json(key.path.read_bytes())
     except (OSError, ValidationError):
