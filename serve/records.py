@@ -156,15 +156,6 @@ class Records:
                 sent(db, "UPDATE turns SET status = 'running' WHERE thread = :thread AND n = :n", **turn)
         return claimed
 
-    def tell(self, id: str, entries: Sequence[Entry]) -> None:
-        """Store events of a run of this server.
-
-        Raises:
-            RunLost: the run does not belong to this server any more.
-        """
-        with self._store.writing() as db:
-            self.add_events(db, id, entries)
-
     def write_together(self, writes: Sequence[Write]) -> list[Exception | None]:
         """Execute writes in one transaction, or each in its own if one of them fails; return their errors."""
         errors: list[Exception | None] = []

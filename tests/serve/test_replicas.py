@@ -17,6 +17,7 @@ from ragweave.corpora.store.stores import stores
 from ragweave.serve import uploads
 from ragweave.serve.access import OWNER
 from ragweave.serve.app import create_app
+from ragweave.serve.event_writer import EventWriter
 from ragweave.serve.journal import Entry
 from ragweave.serve.records import Record, Records, RunLost
 from ragweave.serve.settings import ServeSettings
@@ -158,13 +159,14 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
     library = stores().catalog.library("default").id
     kept = uploads.keep("left.md", io.BytesIO(b"# Mill\n\nThe mill was built in 1702.\n"), library)
     records = Records(Store(home / "serve.sqlite"), "gone")
+    writer = EventWriter(records)
     records.begin(Record("job-1", OWNER, library, "", 0, {"paths": [str(kept)]}, "running", "gone"))
-    records.tell("job-1", [Entry(1, "started", '{"type": "started"}')])
+    await writer.tell("job-1", [Entry(1, "started", '{"type": "started"}')])
     thread = (await a.post("/api/threads", json={})).json()["id"]
     about = {"graph": "agent", "question": QUESTION, "context": {}}
     records.begin(Record("run-1", OWNER, library, thread, 0, about, "running", "gone"), knobs={})
     shown = {"type": "sentence", "text": "It was lit.", "citations": [], "support": "verified"}
-    records.tell("run-1", [Entry(1, "sentence", json.dumps(shown))])
+    await writer.tell("run-1", [Entry(1, "sentence", json.dumps(shown))])
     async with asyncio.timeout(60):
         for client in two:
             assert [e["type"] for e in await run_events(client, "run-1")] == ["sentence", "error", "end"]
@@ -175,4 +177,4 @@ async def test_what_a_server_that_is_gone_had_in_hand_is_ended_and_its_uploads_a
     (turn,) = (await b.get(f"/api/threads/{thread}")).json()["turns"]
     assert turn["trail"] == [shown] and turn["problem"]["code"] == "interrupted"
     with pytest.raises(RunLost):  # what it still sends after all
-        records.tell("run-1", [Entry(2, "sentence", json.dumps(shown))])
+        await writer.tell("run-1", [Entry(2, "sentence", json.dumps(shown))])
