@@ -38,8 +38,7 @@ NOTES = {
     "check_exam": f"{DOWN.format(why='{why}')}. To have them checked, {{remedy}}.",
     "check_down": DOWN,
     "check_too_long": "The answer and its passages are longer than the checking model reads at once, so"
-    " nothing"
-    " is marked.",
+    " nothing is marked.",
     "published": "As {preset} was published, but for: {parts}.",
     "left": LEFT,
     "limit": "A limit of this run was reached: {limit}.",
@@ -49,8 +48,7 @@ NOTES = {
     "step_unread": "In one step the model's reply could not be read; that step was taken without it.",
     "window": "{model} reads {tokens} tokens at once, so a prompt was cut: {parts}.",
     "prompt_read_in_part": "{model} read only {read} of about {sent} tokens of a prompt: the answer"
-    " rests on a part of"
-    " what was found. The next prompt is cut to fit.",
+    " rests on a part of what was found. The next prompt is cut to fit.",
     "documents_in_part": "The model reads little at once, so documents were shown to it in part.",
     "no_rounds": "Nothing was searched: this run allows no round of retrieval (max_hops is 0).",
     "corpus_empty": "The library holds nothing in its {corpus} corpus.",
